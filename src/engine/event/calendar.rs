@@ -1,0 +1,200 @@
+//! The calendar of pending events: the next arrival, all departures, all messages in flight.
+//!
+//! Events come out by time, and simultaneous ones in the order in which they were scheduled. A departure is known
+//! when its job joins, is never cancelled and is one of very many, so departures live in a binary heap of packed
+//! keys; messages are keyed and cancelled when a newer one overtakes them, so they live in a keyed priority queue.
+
+use super::departures::{Departures, Packed, time_of};
+use super::messages::{Message, Messages};
+use ordered_float::OrderedFloat;
+
+/// When an event happens, and its place among simultaneous ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) time: OrderedFloat<f64>,
+    pub(super) sequence: u64,
+}
+
+/// The next event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    Arrival,
+    Departure { server: u32 },
+    Delivery(Message),
+}
+
+pub(super) struct Calendar {
+    arrival: Option<Key>,
+    departures: Departures,
+    messages: Messages,
+    /// A packed departure has its server in this many lowest bits, below the sequence number.
+    server_bits: u32,
+    next_sequence: u64,
+    /// Sequence numbers at or above this do not fit beside a server; they are then dealt out anew.
+    sequence_limit: u64,
+}
+
+impl Calendar {
+    pub(super) fn new(servers: u32) -> Self {
+        let server_bits = (u32::BITS - (servers - 1).leading_zeros()).max(1);
+        Self {
+            arrival: None,
+            departures: Departures::new(),
+            messages: Messages::default(),
+            server_bits,
+            next_sequence: 0,
+            sequence_limit: 1 << (u64::BITS - server_bits),
+        }
+    }
+
+    fn key(&mut self, time: f64) -> Key {
+        debug_assert!(time >= 0.0, "time {time} is negative or not a number");
+        if self.next_sequence == self.sequence_limit {
+            self.renumber();
+        }
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        Key { time: OrderedFloat(time), sequence }
+    }
+
+    fn pack(&self, key: Key, server: u32) -> Packed {
+        let low = key.sequence << self.server_bits | u64::from(server);
+        u128::from(key.time.to_bits()) << u64::BITS | u128::from(low)
+    }
+
+    fn unpack(&self, packed: Packed) -> (Key, u32) {
+        let low = packed as u64;
+        let server = low & ((1 << self.server_bits) - 1);
+        (Key { time: OrderedFloat(time_of(packed)), sequence: low >> self.server_bits }, server as u32)
+    }
+
+    /// Sets the next arrival; a time of infinity means that there is none.
+    pub(super) fn schedule_arrival(&mut self, time: f64) {
+        self.arrival = (time < f64::INFINITY).then(|| self.key(time));
+    }
+
+    pub(super) fn schedule_departure(&mut self, time: f64, server: u32) {
+        let key = self.key(time);
+        let packed = self.pack(key, server);
+        self.departures.push(packed);
+    }
+
+    /// Schedules a message, and drops those of the same pair still in flight that it overtakes.
+    pub(super) fn schedule_delivery(&mut self, time: f64, message: Message) {
+        let key = self.key(time);
+        self.messages.send(key, message);
+    }
+
+    /// Takes the next event before `end`.
+    #[inline]
+    pub(super) fn next_before(&mut self, end: f64) -> Option<(f64, Event)> {
+        let departure = self.departures.peek().map(|packed| self.unpack(packed));
+        let mut first = departure.map(|(key, server)| (key, Event::Departure { server }));
+        if let Some(key) = self.arrival
+            && first.is_none_or(|(other, _)| key < other)
+        {
+            first = Some((key, Event::Arrival));
+        }
+        if let Some((key, message)) = self.messages.first()
+            && first.is_none_or(|(other, _)| key < other)
+        {
+            first = Some((key, Event::Delivery(message)));
+        }
+        let (key, event) = first.filter(|(key, _)| key.time.0 < end)?;
+        match event {
+            Event::Arrival => self.arrival = None,
+            Event::Departure { .. } => self.departures.pop(),
+            Event::Delivery(_) => self.messages.remove_first(),
+        }
+        Some((key.time.0, event))
+    }
+
+    /// Times of all pending departures, in no particular order.
+    pub(super) fn departure_times(&self) -> impl Iterator<Item = f64> {
+        self.departures.iter().map(time_of)
+    }
+
+    /// Deals out the sequence numbers of all pending events anew, in their present order.
+    #[cold]
+    fn renumber(&mut self) {
+        let mut departures: Vec<(Key, u32)> = self.departures.iter().map(|packed| self.unpack(packed)).collect();
+        let mut sequences: Vec<u64> = departures.iter().map(|(key, _)| key.sequence).collect();
+        sequences.extend(self.arrival.map(|key| key.sequence));
+        sequences.extend(self.messages.sequences());
+        sequences.sort_unstable();
+        let renumbered = |old: u64| sequences.partition_point(|&sequence| sequence < old) as u64;
+        for (key, _) in &mut departures {
+            key.sequence = renumbered(key.sequence);
+        }
+        self.departures = Departures::new();
+        for (key, server) in departures {
+            self.departures.push(self.pack(key, server));
+        }
+        if let Some(key) = &mut self.arrival {
+            key.sequence = renumbered(key.sequence);
+        }
+        self.messages.renumber(renumbered);
+        self.next_sequence = sequences.len() as u64;
+        assert!(self.next_sequence < self.sequence_limit, "more pending events than sequence numbers");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drain(calendar: &mut Calendar) -> Vec<(f64, Event)> {
+        std::iter::from_fn(|| calendar.next_before(f64::INFINITY)).collect()
+    }
+
+    #[test]
+    fn simultaneous_events_come_out_in_the_order_of_scheduling() {
+        let mut calendar = Calendar::new(5);
+        calendar.schedule_departure(2.0, 4);
+        calendar.schedule_departure(1.0, 3);
+        calendar.schedule_arrival(1.0);
+        calendar.schedule_departure(1.0, 0);
+        let message = Message { dispatcher: 0, server: 1, length: 2 };
+        calendar.schedule_delivery(1.0, message);
+        calendar.schedule_departure(1.0, 2);
+        let expected = [
+            (1.0, Event::Departure { server: 3 }),
+            (1.0, Event::Arrival),
+            (1.0, Event::Departure { server: 0 }),
+            (1.0, Event::Delivery(message)),
+            (1.0, Event::Departure { server: 2 }),
+            (2.0, Event::Departure { server: 4 }),
+        ];
+        assert_eq!(drain(&mut calendar), expected);
+    }
+
+    #[test]
+    fn the_end_itself_is_outside() {
+        let mut calendar = Calendar::new(1);
+        calendar.schedule_departure(3.0, 0);
+        assert_eq!(calendar.next_before(3.0), None);
+        assert!(calendar.next_before(3.0_f64.next_up()).is_some());
+    }
+
+    /// Sequence numbers run out in the middle: the order of everything pending must not change.
+    #[test]
+    fn order_survives_renumbering() {
+        let mut calendar = Calendar::new(4);
+        calendar.next_sequence = calendar.sequence_limit - 3;
+        calendar.schedule_departure(1.0, 0);
+        calendar.schedule_arrival(1.0);
+        let message = Message { dispatcher: 1, server: 2, length: 0 };
+        calendar.schedule_delivery(1.0, message);
+        calendar.schedule_departure(1.0, 1);
+        calendar.schedule_departure(0.5, 3);
+        assert!(calendar.next_sequence < 10);
+        let expected = [
+            (0.5, Event::Departure { server: 3 }),
+            (1.0, Event::Departure { server: 0 }),
+            (1.0, Event::Arrival),
+            (1.0, Event::Delivery(message)),
+            (1.0, Event::Departure { server: 1 }),
+        ];
+        assert_eq!(drain(&mut calendar), expected);
+    }
+}

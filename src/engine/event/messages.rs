@@ -1,0 +1,135 @@
+//! Messages in flight from servers to dispatchers.
+
+use super::calendar::Key;
+use priority_queue::PriorityQueue;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+/// A report: `server` held `length` jobs when it was sent to `dispatcher`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Message {
+    pub(super) dispatcher: u32,
+    pub(super) server: u32,
+    pub(super) length: u32,
+}
+
+/// A serial number of a message in flight, unique for the whole run.
+type Serial = u64;
+
+/// All messages in flight, first to arrive first.
+///
+/// For each pair of server and dispatcher the messages in flight arrive in the order of sending, since a message
+/// that would be overtaken by a later one is removed when the later one is sent: on arrival it would be dropped.
+#[derive(Default)]
+pub(super) struct Messages {
+    queue: PriorityQueue<Flight, Reverse<Key>, FxBuildHasher>,
+    pairs: FxHashMap<(u32, u32), VecDeque<Serial>>,
+    next_serial: Serial,
+}
+
+/// A message in flight: known by its serial number alone, so that it can be found again.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    serial: Serial,
+    message: Message,
+}
+
+impl PartialEq for Flight {
+    fn eq(&self, other: &Self) -> bool {
+        self.serial == other.serial
+    }
+}
+
+impl Eq for Flight {}
+
+impl std::hash::Hash for Flight {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.serial.hash(state);
+    }
+}
+
+impl std::borrow::Borrow<Serial> for Flight {
+    fn borrow(&self) -> &Serial {
+        &self.serial
+    }
+}
+
+impl Messages {
+    pub(super) fn send(&mut self, arrival: Key, message: Message) {
+        let pair = self.pairs.entry((message.server, message.dispatcher)).or_default();
+        while let Some(last) = pair.back()
+            && self.queue.get_priority(last).is_some_and(|&Reverse(other)| other.time > arrival.time)
+        {
+            self.queue.remove(last);
+            pair.pop_back();
+        }
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        pair.push_back(serial);
+        self.queue.push(Flight { serial, message }, Reverse(arrival));
+    }
+
+    #[inline]
+    pub(super) fn first(&self) -> Option<(Key, Message)> {
+        self.queue.peek().map(|(flight, &Reverse(key))| (key, flight.message))
+    }
+
+    pub(super) fn remove_first(&mut self) {
+        let Some((flight, _)) = self.queue.pop() else { return };
+        let pair = (flight.message.server, flight.message.dispatcher);
+        if let Some(serials) = self.pairs.get_mut(&pair) {
+            serials.pop_front();
+            if serials.is_empty() {
+                self.pairs.remove(&pair);
+            }
+        }
+    }
+
+    pub(super) fn sequences(&self) -> impl Iterator<Item = u64> {
+        self.queue.iter().map(|(_, Reverse(key))| key.sequence)
+    }
+
+    pub(super) fn renumber(&mut self, renumbered: impl Fn(u64) -> u64) {
+        self.queue = std::mem::take(&mut self.queue)
+            .into_iter()
+            .map(|(flight, Reverse(key))| (flight, Reverse(Key { sequence: renumbered(key.sequence), ..key })))
+            .collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ordered_float::OrderedFloat;
+
+    fn key(time: f64, sequence: u64) -> Key {
+        Key { time: OrderedFloat(time), sequence }
+    }
+
+    fn drain(messages: &mut Messages) -> Vec<(f64, u32)> {
+        std::iter::from_fn(|| {
+            let (key, message) = messages.first()?;
+            messages.remove_first();
+            Some((key.time.0, message.length))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn an_overtaken_message_is_dropped_and_others_are_not() {
+        let mut messages = Messages::default();
+        let report = |dispatcher, length| Message { dispatcher, server: 0, length };
+        messages.send(key(1.0, 0), report(0, 10));
+        messages.send(key(5.0, 1), report(0, 11));
+        messages.send(key(6.0, 2), report(0, 12));
+        messages.send(key(7.0, 3), report(1, 20));
+        // Sent last to dispatcher 0 and there at 4: the reports due at 5 and 6 are overtaken, the one due at 1 is not,
+        // nor is the one to the other dispatcher.
+        messages.send(key(4.0, 4), report(0, 13));
+        // Simultaneous arrival is not overtaking.
+        messages.send(key(4.0, 5), report(0, 14));
+        assert_eq!(drain(&mut messages), [(1.0, 10), (4.0, 13), (4.0, 14), (7.0, 20)]);
+        assert!(messages.pairs.is_empty(), "pairs without a message in flight take no memory");
+    }
+}

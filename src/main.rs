@@ -1,0 +1,3 @@
+//! The `herdsim` command.
+
+fn main() {}

@@ -1,0 +1,102 @@
+//! Queue lengths, shares of jobs and response times per server class.
+
+use super::metric::{Metric, Reading};
+use super::moments::Moments;
+use crate::engine::{Joined, LengthChange, Snapshot};
+use crate::model::{Servers, Sum};
+
+/// What happens in each class; for systems with more than one.
+#[derive(Clone, Debug)]
+pub(super) struct Classes {
+    classes: Vec<Class>,
+    opened: f64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Class {
+    /// For k = 1, 2, ...: servers with at least k jobs.
+    levels: Vec<Level>,
+    response: Moments,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    count: u64,
+    since: f64,
+    area: Sum,
+}
+
+impl Classes {
+    pub(super) fn new(snapshot: &Snapshot<'_>, servers: &Servers) -> Self {
+        let mut classes = vec![Class::default(); servers.classes().len()];
+        for (server, &length) in (0_u32..).zip(snapshot.lengths) {
+            let class = &mut classes[servers.class_of(server) as usize];
+            for k in 0..length as usize {
+                class.level(k, snapshot.time).count += 1;
+            }
+        }
+        Self { classes, opened: snapshot.time }
+    }
+
+    #[inline]
+    pub(super) fn change(&mut self, change: &LengthChange) {
+        let k = change.old.max(change.new) as usize;
+        let level = self.classes[change.class as usize].level(k - 1, self.opened);
+        level.advance(change.time);
+        if change.new > change.old {
+            level.count += 1;
+        } else {
+            level.count -= 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn joined(&mut self, joined: &Joined) {
+        self.classes[joined.class as usize].response.add(joined.response);
+    }
+
+    pub(super) fn close(&mut self, time: f64) {
+        self.classes.iter_mut().flat_map(|class| &mut class.levels).for_each(|level| level.advance(time));
+    }
+
+    pub(super) fn readings(&self, length: f64, servers: &Servers, readings: &mut Vec<Reading>) {
+        let named = || servers.classes().iter().zip(&self.classes);
+        for (class, measured) in named() {
+            for (k, level) in (1..).zip(&measured.levels) {
+                let fraction = level.area.value() / length / f64::from(class.count);
+                let key = format!("{}/{k}", class.name);
+                readings.push(Reading::keyed(Metric::ClassTailFraction, key, Some(fraction)));
+            }
+        }
+        for (class, measured) in named() {
+            let jobs: f64 = measured.levels.iter().map(|level| level.area.value()).sum();
+            let mean = jobs / length / f64::from(class.count);
+            readings.push(Reading::keyed(Metric::ClassMeanJobs, class.name.clone(), Some(mean)));
+        }
+        let joined: u64 = self.classes.iter().map(|class| class.response.count()).sum();
+        for (class, measured) in named() {
+            let share = (joined > 0).then(|| measured.response.count() as f64 / joined as f64);
+            readings.push(Reading::keyed(Metric::ClassShare, class.name.clone(), share));
+        }
+        for (class, measured) in named() {
+            let mean = measured.response.mean();
+            readings.push(Reading::keyed(Metric::ClassResponseTimeMean, class.name.clone(), mean));
+        }
+    }
+}
+
+impl Class {
+    fn level(&mut self, index: usize, opened: f64) -> &mut Level {
+        if index >= self.levels.len() {
+            self.levels.resize(index + 1, Level { since: opened, ..Level::default() });
+        }
+        &mut self.levels[index]
+    }
+}
+
+impl Level {
+    fn advance(&mut self, time: f64) {
+        self.area.add(self.count as f64 * (time - self.since));
+        self.since = time;
+    }
+}

@@ -1,0 +1,162 @@
+//! Histograms of delays: HdrHistogram beside exact moments.
+
+use super::moments::Moments;
+use hdrhistogram::Histogram;
+
+/// Significant decimal digits kept by the histogram.
+const DIGITS: u8 = 3;
+
+/// A histogram of delays, with exact moments beside it.
+///
+/// Delays are counted in ticks of a stated length, rounded to the nearest; the histogram keeps three significant
+/// digits of that number and grows as needed.
+#[derive(Clone, Debug)]
+pub struct DelayHistogram {
+    tick: f64,
+    counts: Histogram<u64>,
+    moments: Moments,
+    clamped: u64,
+}
+
+impl DelayHistogram {
+    /// An empty histogram for delays in ticks of the given length, in units of time.
+    pub fn new(tick: f64) -> Self {
+        let counts = Histogram::new(DIGITS).expect("3 digits are within what HdrHistogram accepts");
+        Self { tick, counts, moments: Moments::default(), clamped: 0 }
+    }
+
+    /// The tick suited to servers of which the fastest has this rate: a mean service time there, rounded down to a
+    /// power of two, over 2^20. Powers of two make results scale exactly when all rates do.
+    pub fn tick_for(largest_rate: f64) -> f64 {
+        2_f64.powf(largest_rate.recip().log2().floor() - 20.0)
+    }
+
+    /// Adds a delay.
+    #[inline]
+    pub fn add(&mut self, delay: f64) {
+        self.moments.add(delay);
+        let ticks = (delay / self.tick).round();
+        // The cast saturates far above any delay that 2^63 ticks of a millionth of a service time allow.
+        let value = ticks as u64;
+        if ticks >= i64::MAX as f64 || self.counts.record(value).is_err() {
+            self.clamped += 1;
+            self.counts.saturating_record(i64::MAX as u64);
+        }
+    }
+
+    /// Length of a tick, in units of time.
+    pub fn tick(&self) -> f64 {
+        self.tick
+    }
+
+    /// The histogram of ticks.
+    pub fn counts(&self) -> &Histogram<u64> {
+        &self.counts
+    }
+
+    /// Exact moments of the delays.
+    pub fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    /// How many delays were too long to be told apart from the longest that can be counted.
+    pub fn clamped(&self) -> u64 {
+        self.clamped
+    }
+
+    /// The `q`-quantile, interpolated within its bucket and kept between the exact minimum and maximum.
+    pub fn quantile(&self, q: f64) -> Option<f64> {
+        let (min, max) = (self.moments.min()?, self.moments.max()?);
+        let target = q * self.counts.len() as f64;
+        let mut below = 0_u64;
+        for bucket in self.counts.iter_recorded() {
+            let here = bucket.count_at_value();
+            if (below + here) as f64 >= target {
+                let value = bucket.value_iterated_to();
+                if value == 0 {
+                    return Some(min);
+                }
+                let (low, high) = (self.counts.lowest_equivalent(value), self.counts.highest_equivalent(value));
+                let within = ((target - below as f64) / here as f64).max(0.0);
+                // Rounding put delays from half a tick below `low` to half a tick above `high` into this bucket.
+                let ticks = low as f64 - 0.5 + within * ((high - low) as f64 + 1.0);
+                return Some((ticks * self.tick).clamp(min, max));
+            }
+            below += here;
+        }
+        Some(max)
+    }
+
+    /// Adds the delays of another histogram with the same tick.
+    pub fn merge(&mut self, other: &Self) {
+        debug_assert!(self.tick == other.tick, "histograms of different ticks cannot be merged");
+        self.moments.merge(&other.moments);
+        self.clamped += other.clamped;
+        self.counts.add(&other.counts).expect("both histograms keep the same digits and grow");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Component, Stream};
+
+    #[test]
+    fn one_value_is_its_own_quantiles() {
+        for value in [1.0, 35_071.0, 1e-3, 0.0] {
+            let mut histogram = DelayHistogram::new(DelayHistogram::tick_for(1.0));
+            histogram.add(value);
+            for q in [0.0, 0.5, 0.999, 1.0] {
+                assert_eq!(histogram.quantile(q), Some(value));
+            }
+            assert_eq!(histogram.moments().variance(), Some(0.0));
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_quantile() {
+        assert_eq!(DelayHistogram::new(1.0).quantile(0.5), None);
+    }
+
+    #[test]
+    fn groups_are_merged_and_not_averaged() {
+        let mut fast = DelayHistogram::new(DelayHistogram::tick_for(1.0));
+        (0..1000).for_each(|_| fast.add(10.0));
+        let mut slow = fast.clone();
+        slow = DelayHistogram { counts: Histogram::new(DIGITS).expect("digits"), ..DelayHistogram::new(slow.tick) };
+        (0..10).for_each(|_| slow.add(2000.0));
+        fast.merge(&slow);
+        let p95 = fast.quantile(0.95).expect("not empty");
+        assert!((p95 - 10.0).abs() < 0.01, "{p95}");
+    }
+
+    #[test]
+    fn exponential_quantiles_are_within_their_error() {
+        let mut histogram = DelayHistogram::new(DelayHistogram::tick_for(1.0));
+        let mut stream = Stream::new(3, 0, Component::Sizes);
+        let n = 1_000_000_u32;
+        (0..n).for_each(|_| histogram.add(5.0 * stream.exponential()));
+        for q in [0.5_f64, 0.9, 0.99, 0.999, 0.9999] {
+            let exact = -5.0 * (1.0 - q).ln();
+            // Standard error of a sample quantile: sqrt(q (1 - q) / n) / density, here 5 sqrt(q / ((1 - q) n)).
+            let error = 5.0 * (q / ((1.0 - q) * f64::from(n))).sqrt();
+            let measured = histogram.quantile(q).expect("not empty");
+            assert!((measured - exact).abs() < 4.0 * error + 1e-4 * exact, "{q}: {measured} {exact}");
+        }
+    }
+
+    #[test]
+    fn a_delay_beyond_counting_is_told() {
+        let mut histogram = DelayHistogram::new(1e-6);
+        histogram.add(1e15);
+        assert_eq!(histogram.clamped(), 1);
+        assert_eq!(histogram.moments().max(), Some(1e15));
+    }
+
+    #[test]
+    fn ticks_scale_by_powers_of_two() {
+        assert_eq!(DelayHistogram::tick_for(1.0), 2_f64.powi(-20));
+        assert_eq!(DelayHistogram::tick_for(2_f64.powi(40)), 2_f64.powi(-60));
+        assert_eq!(DelayHistogram::tick_for(3.0), 2_f64.powi(-22));
+    }
+}

@@ -1,0 +1,27 @@
+//! What is recorded inside the measuring window: one file per probe, behind the observer that engines report to.
+
+mod balance;
+mod census;
+mod classes;
+mod delay_histogram;
+mod delays;
+mod herding;
+mod imbalance;
+mod jobs;
+mod messages;
+mod metric;
+mod moments;
+mod occupancy;
+mod probes;
+mod record;
+mod staleness;
+mod time_histogram;
+mod utilization;
+
+pub use balance::Balance;
+pub use delay_histogram::DelayHistogram;
+pub use metric::{Metric, Reading};
+pub use moments::Moments;
+pub use probes::{Measure, Probes};
+pub use record::Record;
+pub use time_histogram::TimeHistogram;

@@ -1,0 +1,105 @@
+//! The occupancy vector s_k: time averages, variances and histograms.
+
+use super::census::Census;
+use super::metric::{Metric, Reading};
+use super::time_histogram::TimeHistogram;
+use crate::engine::LengthChange;
+use crate::model::Sum;
+
+/// Time averages of s_k for every k reached; each level is brought up to date only when its count changes.
+#[derive(Clone, Debug)]
+pub(super) struct Occupancy {
+    levels: Vec<Level>,
+    /// Levels up to this have a histogram.
+    histograms: usize,
+    opened: f64,
+    servers: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Level {
+    count: u64,
+    since: f64,
+    area: Sum,
+    squares: Sum,
+    histogram: TimeHistogram,
+}
+
+impl Occupancy {
+    pub(super) fn new(time: f64, census: &Census, histograms: usize) -> Self {
+        let mut occupancy = Self { levels: Vec::new(), histograms, opened: time, servers: census.servers() as f64 };
+        for k in 1..=census.levels() {
+            occupancy.add_level(census.at_least(k as u32));
+        }
+        occupancy
+    }
+
+    /// A level as if it had had this count since the window opened.
+    fn add_level(&mut self, count: u64) {
+        self.levels.push(Level {
+            count,
+            since: self.opened,
+            area: Sum::default(),
+            squares: Sum::default(),
+            histogram: TimeHistogram::default(),
+        });
+    }
+
+    #[inline]
+    pub(super) fn change(&mut self, change: &LengthChange) {
+        let k = change.old.max(change.new) as usize;
+        if k > self.levels.len() {
+            self.add_level(0);
+        }
+        let with_histogram = k <= self.histograms;
+        let level = &mut self.levels[k - 1];
+        level.advance(change.time, with_histogram);
+        if change.new > change.old {
+            level.count += 1;
+        } else {
+            level.count -= 1;
+        }
+    }
+
+    pub(super) fn close(&mut self, time: f64) {
+        for (i, level) in self.levels.iter_mut().enumerate() {
+            level.advance(time, i < self.histograms);
+        }
+        // A level that was reached for no time is not a state that was measured.
+        while self.levels.last().is_some_and(|level| level.area.value() == 0.0) {
+            self.levels.pop();
+        }
+    }
+
+    pub(super) fn readings(&self, length: f64, readings: &mut Vec<Reading>) {
+        let mean = |level: &Level| level.area.value() / length / self.servers;
+        for (k, level) in (1..).zip(&self.levels) {
+            readings.push(Reading::keyed(Metric::TailFraction, format!("{k}"), Some(mean(level))));
+        }
+        for (k, level) in (1..).zip(&self.levels) {
+            let second = level.squares.value() / length / self.servers / self.servers;
+            let variance = (second - mean(level).powi(2)).max(0.0);
+            readings.push(Reading::keyed(Metric::TailFractionVariance, format!("{k}"), Some(variance)));
+        }
+        readings.push(Reading::plain(Metric::MaxQueue, Some(self.levels.len() as f64)));
+    }
+
+    /// The histograms over time of the counts `N s_k`, k = 1, 2, ...
+    pub(super) fn into_histograms(self) -> Vec<TimeHistogram> {
+        self.levels.into_iter().take(self.histograms).map(|level| level.histogram).collect()
+    }
+}
+
+impl Level {
+    #[inline]
+    fn advance(&mut self, time: f64, with_histogram: bool) {
+        let elapsed = time - self.since;
+        self.since = time;
+        let count = self.count as f64;
+        self.area.add(count * elapsed);
+        self.squares.add(count * count * elapsed);
+        if with_histogram && elapsed > 0.0 {
+            self.histogram.add(self.count, elapsed);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The record of one replication.
+
+use super::balance::Balance;
+use super::delay_histogram::DelayHistogram;
+use super::metric::Reading;
+use super::time_histogram::TimeHistogram;
+
+/// What one replication has measured.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The values of all metrics.
+    pub readings: Vec<Reading>,
+    /// Number of servers N.
+    pub servers: u64,
+    /// For k = 1, 2, ...: histogram over time of the number of servers with at least k jobs.
+    pub occupancy: Vec<TimeHistogram>,
+    /// Response times, unless switched off.
+    pub response: Option<DelayHistogram>,
+    /// Waiting times, unless switched off.
+    pub waiting: Option<DelayHistogram>,
+    /// The books.
+    pub balance: Balance,
+    /// Mean number of jobs in the first and in the second half of the window.
+    pub halves: [f64; 2],
+}

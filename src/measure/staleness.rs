@@ -1,0 +1,94 @@
+//! How wrong the dispatchers' estimates are.
+
+use super::metric::{Metric, Reading};
+use crate::engine::{LengthChange, Snapshot};
+use crate::model::Sum;
+
+/// Time integrals of the estimates' errors over all pairs of dispatcher and server.
+///
+/// It keeps its own copy of the estimates, server by server, since a change of a queue changes the error of every
+/// dispatcher: O(M) per change of a queue, O(1) per change of an estimate.
+#[derive(Clone, Debug)]
+pub(super) struct Staleness {
+    dispatchers: usize,
+    /// `estimates[n * M + m]`.
+    estimates: Vec<u32>,
+    lengths: Vec<u32>,
+    since: f64,
+    /// Sum over pairs of |estimate - length|, and of (estimate - length), now.
+    absolute: u64,
+    signed: i64,
+    absolute_area: Sum,
+    signed_area: Sum,
+}
+
+impl Staleness {
+    pub(super) fn new(snapshot: &Snapshot<'_>) -> Self {
+        let dispatchers = snapshot.estimates.len();
+        let (mut absolute, mut signed) = (0, 0);
+        let mut estimates = Vec::with_capacity(dispatchers * snapshot.lengths.len());
+        for (server, &length) in (0_u32..).zip(snapshot.lengths) {
+            for view in snapshot.estimates {
+                let estimate = view.length(server);
+                estimates.push(estimate);
+                absolute += u64::from(estimate.abs_diff(length));
+                signed += i64::from(estimate) - i64::from(length);
+            }
+        }
+        Self {
+            dispatchers,
+            estimates,
+            lengths: snapshot.lengths.to_vec(),
+            since: snapshot.time,
+            absolute,
+            signed,
+            absolute_area: Sum::default(),
+            signed_area: Sum::default(),
+        }
+    }
+
+    fn advance(&mut self, time: f64) {
+        let elapsed = time - self.since;
+        self.since = time;
+        self.absolute_area.add(self.absolute as f64 * elapsed);
+        self.signed_area.add(self.signed as f64 * elapsed);
+    }
+
+    pub(super) fn length_changed(&mut self, change: &LengthChange) {
+        self.advance(change.time);
+        let server = change.server as usize;
+        self.lengths[server] = change.new;
+        let believed = &self.estimates[server * self.dispatchers..][..self.dispatchers];
+        // A queue that grows comes nearer to every estimate above it and leaves every other behind.
+        let boundary = change.old.min(change.new);
+        let above = believed.iter().filter(|&&estimate| estimate > boundary).count() as u64;
+        let others = self.dispatchers as u64 - above;
+        if change.new > change.old {
+            self.absolute = self.absolute + others - above;
+            self.signed -= self.dispatchers as i64;
+        } else {
+            self.absolute = self.absolute + above - others;
+            self.signed += self.dispatchers as i64;
+        }
+    }
+
+    pub(super) fn estimate_changed(&mut self, time: f64, dispatcher: u32, server: u32, old: u32, new: u32) {
+        self.advance(time);
+        let length = self.lengths[server as usize];
+        self.estimates[server as usize * self.dispatchers + dispatcher as usize] = new;
+        self.absolute = self.absolute + u64::from(new.abs_diff(length)) - u64::from(old.abs_diff(length));
+        self.signed += i64::from(new) - i64::from(old);
+    }
+
+    pub(super) fn close(&mut self, time: f64) {
+        self.advance(time);
+    }
+
+    pub(super) fn readings(&self, length: f64, readings: &mut Vec<Reading>) {
+        let pairs = self.estimates.len() as f64;
+        // Without estimates the view is the truth.
+        let mean = |area: Sum| Some(if pairs > 0.0 { area.value() / length / pairs } else { 0.0 });
+        readings.push(Reading::plain(Metric::EstimateError, mean(self.absolute_area)));
+        readings.push(Reading::plain(Metric::EstimateBias, mean(self.signed_area)));
+    }
+}

@@ -1,0 +1,19 @@
+//! The cluster, its jobs and its clock: servers, arrivals, service, dispatchers, time.
+
+mod arrivals;
+mod dispatchers;
+mod initial;
+pub mod law;
+pub mod number;
+mod servers;
+mod sum;
+mod system;
+
+pub use arrivals::Arrivals;
+pub use dispatchers::Dispatchers;
+pub use initial::Initial;
+pub use law::Law;
+pub use number::{Count, Fault, NonNegative, Positive, Probability};
+pub use servers::{ServerClass, Servers};
+pub use sum::Sum;
+pub use system::{System, Window};

@@ -1,0 +1,136 @@
+//! Who gets the job: one file per strategy, each choosing on a view.
+
+use super::view::{Need, View};
+use crate::model::{Dispatchers, Fault, Servers};
+use crate::random::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A strategy as a scenario configures it.
+trait Strategy {
+    /// The same made ready for one system, with whatever it remembers between choices.
+    type Chooser: Choose;
+
+    /// The order it needs of its view.
+    fn need(&self, servers: &Servers) -> Need;
+
+    /// How many lengths it asks for per job when information is exact.
+    fn lengths_asked(&self, servers: &Servers) -> u64 {
+        match self.need(servers) {
+            Need::Nothing => 0,
+            Need::Lengths | Need::Sorted | Need::SortedByClass => u64::from(servers.len()),
+        }
+    }
+
+    /// Checks the configuration against the servers; fault paths are relative to the strategy.
+    fn validate(&self, _: &Servers) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Makes it ready.
+    fn prepare(&self, servers: &Servers, dispatchers: &Dispatchers, stream: &mut Stream) -> Self::Chooser;
+}
+
+/// A strategy made ready.
+trait Choose {
+    /// The server that gets the job that has reached `dispatcher`.
+    fn choose(&mut self, dispatcher: u32, view: &View, stream: &mut Stream) -> u32;
+}
+
+macro_rules! strategies {
+    ($($(#[$doc:meta])* $variant:ident, $module:ident, $summary:literal;)*) => {
+        $(mod $module;)*
+        $(pub use $module::$variant;)*
+
+        /// A dispatching strategy.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Dispatch {
+            $($(#[$doc])* $variant($variant),)*
+        }
+
+        /// A strategy made ready for one system: it chooses servers and keeps its own memory.
+        #[derive(Clone, Debug)]
+        pub struct Chooser(Ready);
+
+        #[derive(Clone, Debug)]
+        enum Ready {
+            $($variant(<$variant as Strategy>::Chooser),)*
+        }
+
+        impl Dispatch {
+            /// Every strategy: its tag in a scenario and a line about it.
+            pub const CATALOGUE: &'static [(&'static str, &'static str)] = &[$((stringify!($module), $summary),)*];
+
+            /// The tag in a scenario.
+            pub fn tag(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => stringify!($module),)*
+                }
+            }
+
+            /// The order the strategy needs of its view.
+            pub fn need(&self, servers: &Servers) -> Need {
+                match self {
+                    $(Self::$variant(strategy) => strategy.need(servers),)*
+                }
+            }
+
+            /// How many lengths the strategy asks for per job when information is exact.
+            pub fn lengths_asked(&self, servers: &Servers) -> u64 {
+                match self {
+                    $(Self::$variant(strategy) => strategy.lengths_asked(servers),)*
+                }
+            }
+
+            /// Checks the strategy against the servers.
+            ///
+            /// # Errors
+            /// The broken rule, with the path of its key below `dispatch`.
+            pub fn validate(&self, servers: &Servers) -> Result<(), Fault> {
+                let checked = match self {
+                    $(Self::$variant(strategy) => strategy.validate(servers),)*
+                };
+                checked.map_err(|fault| Fault { path: format!("{}.{}", self.tag(), fault.path), ..fault })
+            }
+
+            /// Makes the strategy ready for a system; `stream` serves random starts.
+            pub fn prepare(&self, servers: &Servers, dispatchers: &Dispatchers, stream: &mut Stream) -> Chooser {
+                Chooser(match self {
+                    $(Self::$variant(s) => Ready::$variant(s.prepare(servers, dispatchers, stream)),)*
+                })
+            }
+        }
+
+        impl Chooser {
+            /// The server that gets the job that has reached `dispatcher`, chosen on `view`.
+            #[inline]
+            pub fn choose(&mut self, dispatcher: u32, view: &View, stream: &mut Stream) -> u32 {
+                match &mut self.0 {
+                    $(Ready::$variant(chooser) => chooser.choose(dispatcher, view, stream),)*
+                }
+            }
+        }
+    };
+}
+
+strategies! {
+    /// Any server, uniformly.
+    Random, random, "any server, uniformly";
+    /// A server in proportion to its rate.
+    WeightedRandom, weighted_random, "a server in proportion to its rate";
+    /// Each dispatcher goes round the servers from a random start.
+    RoundRobin, round_robin, "each dispatcher goes round the servers from a random start";
+    /// The shortest queue, ties uniformly (JSQ; on local estimates L-JSQ).
+    Shortest, shortest, "the shortest queue in view, ties uniformly (JSQ)";
+    /// The shortest expected delay, `(length + 1) / rate`, ties uniformly (SED).
+    ShortestDelay, shortest_delay, "the smallest (length + 1) / rate in view, ties uniformly (SED)";
+    /// The shortest queue in units of the rate, `length / rate`, ties uniformly.
+    ShortestNormalized, shortest_normalized, "the smallest length / rate in view, ties uniformly (weighted JSQ)";
+    /// Among the servers whose length does not exceed the average (JBA).
+    BelowAverage, below_average, "a server not longer than the average in view, by rate or {weighting: uniform} (JBA)";
+    /// The shortest of d sampled servers, ties uniformly (JSQ(d), the supermarket model).
+    PowerOfD, power_of_d, "the shortest of d sampled servers: {d: 2, replacement: false} (JSQ(d))";
+    /// An idle server if one is known, else a random one (JIQ).
+    IdleFirst, idle_first, "an idle server if one is in view, else {fallback: random | weighted_random} (JIQ)";
+}

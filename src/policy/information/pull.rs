@@ -1,0 +1,39 @@
+//! Pull: at each completion the server may report to one dispatcher, and surely does when it is now idle.
+
+use super::{Channel, always, instantaneous, never};
+use crate::model::{Law, Probability};
+use crate::random::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// At each completion the server picks a dispatcher uniformly and reports its length: surely when it is now idle,
+/// else with this probability. A report is one message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pull {
+    /// Probability of a report while jobs remain.
+    pub probability: Probability,
+    /// Law of the time a report takes.
+    pub delay: Law,
+    /// Probability that a report is lost.
+    pub loss: Probability,
+}
+
+impl Default for Pull {
+    fn default() -> Self {
+        Self { probability: always(), delay: instantaneous(), loss: never() }
+    }
+}
+
+impl Pull {
+    /// Whether a server that holds `length` jobs after a completion reports; certain outcomes take no draw.
+    #[inline]
+    pub fn happens(&self, length: u32, stream: &mut Stream) -> bool {
+        length == 0 || self.probability.get() == 1.0 || stream.chance(self.probability.get())
+    }
+
+    /// How the reports travel.
+    pub fn channel(&self) -> Channel<'_> {
+        Channel { delay: &self.delay, loss: self.loss.get() }
+    }
+}

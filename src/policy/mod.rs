@@ -1,0 +1,39 @@
+//! Policies: a dispatching strategy acting on information, exact or local and outdated.
+
+pub mod dispatch;
+pub mod information;
+mod levels;
+mod sample;
+mod view;
+
+pub use dispatch::Dispatch;
+pub use information::Information;
+pub use levels::Levels;
+pub use sample::Sampler;
+pub use view::{Need, View};
+
+use crate::model::{Fault, System};
+
+/// A policy: who gets the job, on what information.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// The dispatching strategy.
+    pub dispatch: Dispatch,
+    /// How the view it acts on is kept.
+    pub information: Information,
+    /// Whether a dispatcher adds each job it sends to its own estimate of that server (the LSQ convention). Exact
+    /// information has no estimates and ignores it.
+    pub count_own_jobs: bool,
+}
+
+impl Policy {
+    /// Checks the policy against the system it is to serve.
+    ///
+    /// # Errors
+    /// The broken rule, with the path of its key below `policy`.
+    pub fn validate(&self, system: &System) -> Result<(), Fault> {
+        let below = |prefix: &str, fault: Fault| Fault { path: format!("{prefix}{}", fault.path), ..fault };
+        self.dispatch.validate(&system.servers).map_err(|fault| below("dispatch.", fault))?;
+        self.information.validate(&system.servers).map_err(|fault| below("information.", fault))
+    }
+}

@@ -1,0 +1,168 @@
+//! One named stream per component and replication, derived from one seed.
+//!
+//! All streams are windows of one xoshiro256++ sequence of period 2^256 - 1 (Blackman and Vigna, 2021). The seed
+//! picks the starting point; replication `r` starts `r * 2^192` steps further on, and component `c` of that
+//! replication another `c * 2^128` steps. With at most 2^64 replications and 2^64 components, two streams of one
+//! seed overlap only after one of them has drawn 2^128 numbers, which no machine will do.
+//!
+//! Because each component draws from a stream of its own, two policies run with one seed meet the same arrivals and
+//! the same job sizes (common random numbers).
+
+use rand::{Rng, SeedableRng};
+use rand_distr::{Distribution, Exp1};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// What a stream of random numbers is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Component {
+    /// Times between arrivals.
+    Arrivals,
+    /// Which dispatcher an arrival reaches.
+    Dispatchers,
+    /// Job sizes, drawn when the job arrives.
+    Sizes,
+    /// Choices of the dispatching strategy, ties included.
+    Dispatch,
+    /// Who is asked or told, and whether an update happens.
+    Information,
+    /// How long messages take.
+    Delays,
+    /// Which messages are lost.
+    Losses,
+    /// Jobs and positions in the initial state.
+    Initial,
+}
+
+/// A stream of random numbers: xoshiro256++ with the few draws the simulator needs.
+#[derive(Clone, Debug)]
+pub struct Stream(Xoshiro256PlusPlus);
+
+impl Stream {
+    /// The stream of `component` in replication `replication` of an experiment with this `seed`.
+    pub fn new(seed: u64, replication: u64, component: Component) -> Self {
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+        generator.jump_ce(replication, 192);
+        generator.jump_ce(component as u64, 128);
+        Self(generator)
+    }
+
+    /// The next 64 random bits.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number uniform on the 2^53 equally spaced values of `[0, 1)`.
+    #[inline]
+    pub fn uniform(&mut self) -> f64 {
+        unit_interval(self.bits())
+    }
+
+    /// An integer uniform on `0..n`, exactly (Lemire 2019: multiply, and reject the few values that would bias).
+    ///
+    /// `n` must be positive.
+    #[inline]
+    pub fn below(&mut self, n: u64) -> u64 {
+        debug_assert!(n > 0, "an integer below zero cannot be drawn");
+        let mut product = u128::from(self.bits()) * u128::from(n);
+        if (product as u64) < n {
+            let threshold = n.wrapping_neg() % n;
+            while (product as u64) < threshold {
+                product = u128::from(self.bits()) * u128::from(n);
+            }
+        }
+        (product >> 64) as u64
+    }
+
+    /// True with probability `p`.
+    #[inline]
+    pub fn chance(&mut self, p: f64) -> bool {
+        self.uniform() < p
+    }
+
+    /// An exponential number of mean 1, always finite (ziggurat; Doornik 2005).
+    #[inline]
+    pub fn exponential(&mut self) -> f64 {
+        loop {
+            let x: f64 = Exp1.sample(&mut self.0);
+            // The tail of the ziggurat takes the logarithm of a number that is zero once in 2^53 draws.
+            if x.is_finite() {
+                return x;
+            }
+        }
+    }
+}
+
+/// Maps 64 random bits to `[0, 1)`: the upper 53 bits, so that neither 1 nor a rounded neighbour can come out.
+#[inline]
+fn unit_interval(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unit_interval_excludes_one_and_includes_zero() {
+        assert_eq!(unit_interval(0), 0.0);
+        assert!(unit_interval(u64::MAX) < 1.0);
+    }
+
+    #[test]
+    fn streams_differ_by_component_and_replication_and_repeat_by_seed() {
+        let first = |seed, replication, component| Stream::new(seed, replication, component).bits();
+        let mut seen = std::collections::BTreeSet::new();
+        for replication in 0..8 {
+            for component in [Component::Arrivals, Component::Sizes, Component::Initial] {
+                assert!(seen.insert(first(1, replication, component)));
+                assert_eq!(first(1, replication, component), first(1, replication, component));
+            }
+        }
+        assert!(seen.insert(first(2, 0, Component::Arrivals)));
+    }
+
+    #[test]
+    fn replication_streams_are_long_jumps_of_the_first() {
+        let mut by_hand = Xoshiro256PlusPlus::seed_from_u64(7);
+        by_hand.long_jump();
+        by_hand.long_jump();
+        by_hand.long_jump();
+        by_hand.jump();
+        by_hand.jump();
+        let mut stream = Stream::new(7, 3, Component::Sizes);
+        assert_eq!(stream.bits(), by_hand.next_u64());
+    }
+
+    #[test]
+    fn below_is_uniform() {
+        // Chi-square with 6 degrees of freedom: 27.9 is exceeded with probability 1e-4.
+        let mut stream = Stream::new(1, 0, Component::Dispatch);
+        let mut counts = [0_u64; 7];
+        let draws = 700_000;
+        for _ in 0..draws {
+            counts[stream.below(7) as usize] += 1;
+        }
+        let expected = f64::from(draws) / 7.0;
+        let chi_square: f64 = counts.iter().map(|&c| (c as f64 - expected).powi(2) / expected).sum();
+        assert!(chi_square < 27.9, "chi-square {chi_square}");
+        assert_eq!(stream.below(1), 0);
+    }
+
+    #[test]
+    fn exponential_has_mean_and_variance_one() {
+        let mut stream = Stream::new(2, 0, Component::Sizes);
+        let n = 1_000_000;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for _ in 0..n {
+            let x = stream.exponential();
+            assert!(x >= 0.0 && x.is_finite());
+            sum += x;
+            squares += x * x;
+        }
+        let n = f64::from(n);
+        // Standard errors: 1/sqrt(n) for the mean, sqrt(20/n) for the second moment; |z| < 4.
+        assert!((sum / n - 1.0).abs() < 4.0 / n.sqrt());
+        assert!((squares / n - 2.0).abs() < 4.0 * (20.0 / n).sqrt());
+    }
+}
