@@ -1,3 +1,7 @@
 //! The `herdsim` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    herdsim::cli::main()
+}

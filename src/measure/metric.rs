@@ -101,6 +101,20 @@ metrics! {
         "Time average of the sum over servers of (length - mean length)^2.";
 }
 
+impl Metric {
+    /// Whether a key that a replication did not meet, such as a level it never reached, stands for 0.
+    pub fn absent_is_zero(self) -> bool {
+        matches!(
+            self,
+            Self::TailFraction
+                | Self::TailFractionVariance
+                | Self::JoinPosition
+                | Self::MessagesPerJob
+                | Self::ClassTailFraction
+        )
+    }
+}
+
 /// One value of a metric in one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {

@@ -1,0 +1,27 @@
+//! `herdsim list`: everything that can stand in a scenario, with a line each.
+
+use super::{Failure, print};
+use crate::measure::Metric;
+use crate::model::Law;
+use crate::policy::{Dispatch, Information};
+use std::fmt::Write;
+
+pub(super) fn execute() -> Result<(), Failure> {
+    let metrics: Vec<_> = Metric::ALL.iter().map(|metric| (metric.name(), metric.meaning())).collect();
+    let sections = [
+        ("Strategies (policy.dispatch)", Dispatch::CATALOGUE),
+        ("Information (policy.information)", Information::CATALOGUE),
+        ("Laws (service, arrivals.renewal, delay)", Law::CATALOGUE),
+        ("Metrics (estimates.csv)", &metrics),
+    ];
+    let mut text = String::new();
+    for (title, entries) in sections {
+        let _ = writeln!(text, "{title}:");
+        for (name, line) in entries {
+            let _ = writeln!(text, "  {name:<26} {line}");
+        }
+        let _ = writeln!(text);
+    }
+    print(text.trim_end_matches('\n'))?;
+    print("\n")
+}

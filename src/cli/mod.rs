@@ -1,0 +1,111 @@
+//! The command line: one file per subcommand.
+
+mod check;
+mod list;
+mod load;
+mod progress;
+mod run;
+mod schema;
+mod table;
+
+use clap::{ArgAction, Parser, Subcommand};
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use tracing_subscriber::EnvFilter;
+
+/// Exact simulation of load balancing with stale information.
+#[derive(Debug, Parser)]
+#[command(name = "herdsim", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// Log more to standard error: -v what is done, -vv each replication (RUST_LOG refines it).
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a scenario and write its results.
+    Run(run::Run),
+    /// Print a scenario with all defaults filled in, and what is wrong with it, without running it.
+    Check(check::Check),
+    /// Print the JSON Schema of scenarios, for completion in editors.
+    Schema,
+    /// Print every strategy, information rule, law and metric with a line each.
+    List,
+}
+
+/// How a command ended, other than well.
+#[derive(Debug)]
+enum Failure {
+    /// The input cannot be used: exit code 2.
+    Input(String),
+    /// Something outside failed, such as a full disk: exit code 1.
+    Outside(String),
+    /// It was interrupted, after saving what was finished: exit code 130.
+    Interrupted,
+    /// Whoever read our output has enough.
+    ClosedPipe,
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            _ => Self::Outside(error.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(message) | Self::Outside(message) => f.write_str(message),
+            Self::Interrupted => f.write_str("interrupted"),
+            Self::ClosedPipe => f.write_str("the output was closed"),
+        }
+    }
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    start_log(arguments.verbose);
+    let ended = match arguments.command {
+        Command::Run(run) => run.execute(),
+        Command::Check(check) => check.execute(),
+        Command::Schema => schema::execute(),
+        Command::List => list::execute(),
+    };
+    let Err(failure) = ended else { return ExitCode::SUCCESS };
+    // Nothing can be done about a standard error that is gone too.
+    match failure {
+        Failure::ClosedPipe => return ExitCode::SUCCESS,
+        _ => drop(writeln!(io::stderr(), "error: {failure}")),
+    }
+    ExitCode::from(match failure {
+        Failure::Input(_) => 2,
+        Failure::Interrupted => 130,
+        Failure::Outside(_) | Failure::ClosedPipe => 1,
+    })
+}
+
+fn start_log(verbose: u8) {
+    let level = match verbose {
+        0 => "warn",
+        1 => "info",
+        _ => "debug",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
+}
+
+/// Writes text to standard output.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Gathers the records of replications, in order, into one result.
+
+use super::estimates::estimates;
+use crate::measure::{DelayHistogram, Metric, Record, TimeHistogram};
+use crate::output::{Jobs, Manifest, Replication, Results};
+use crate::scenario::Plan;
+use crate::stats::{Interval, Warning, paired_t};
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+/// Records so far. Histograms are merged at once, in the order of the replications, so that memory does not grow
+/// with their number and sums do not depend on who finished first.
+pub(super) struct Gather<'a> {
+    plan: &'a Plan,
+    /// Finished before an earlier one, and waiting for it.
+    early: BTreeMap<u64, Record>,
+    next: u64,
+    replications: Vec<Replication>,
+    occupancy: Vec<TimeHistogram>,
+    response: Option<DelayHistogram>,
+    waiting: Option<DelayHistogram>,
+    jobs: Jobs,
+    halves: Vec<[f64; 2]>,
+}
+
+impl<'a> Gather<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        Self {
+            plan,
+            early: BTreeMap::new(),
+            next: 0,
+            replications: Vec::new(),
+            occupancy: Vec::new(),
+            response: None,
+            waiting: None,
+            jobs: Jobs::default(),
+            halves: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, index: u64, record: Record) {
+        self.early.insert(index, record);
+        while let Some(record) = self.early.remove(&self.next) {
+            self.merge(self.next, record);
+            self.next += 1;
+        }
+    }
+
+    fn merge(&mut self, index: u64, record: Record) {
+        for (k, histogram) in record.occupancy.iter().enumerate() {
+            match self.occupancy.get_mut(k) {
+                Some(merged) => merged.merge(histogram),
+                None => {
+                    // Earlier replications never got here: all their time was at 0.
+                    let mut fresh = TimeHistogram::default();
+                    let earlier = self.replications.len() as f64 * self.plan.window.length();
+                    if earlier > 0.0 {
+                        fresh.add(0, earlier);
+                    }
+                    fresh.merge(histogram);
+                    self.occupancy.push(fresh);
+                }
+            }
+        }
+        for merged in self.occupancy.iter_mut().skip(record.occupancy.len()) {
+            merged.add(0, self.plan.window.length());
+        }
+        merge_delays(&mut self.response, record.response);
+        merge_delays(&mut self.waiting, record.waiting);
+        self.jobs.add(&record.balance);
+        self.halves.push(record.halves);
+        self.replications.push(Replication { replication: index, readings: record.readings });
+    }
+
+    /// The result; replications that finished behind a missing one count too.
+    pub(super) fn finish(mut self, started: SystemTime, duration: Duration) -> Results {
+        for (index, record) in std::mem::take(&mut self.early) {
+            self.merge(index, record);
+        }
+        let plan = self.plan;
+        let estimates = estimates(plan, &self.replications, self.response.as_ref(), self.waiting.as_ref());
+        let warnings = self.warnings();
+        let tick = DelayHistogram::tick_for(plan.system.servers.largest_rate());
+        Results {
+            scenario_yaml: plan.to_yaml(),
+            manifest: Manifest {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                name: plan.name.clone(),
+                seed: plan.seed,
+                engine: "event".to_owned(),
+                started: humantime::format_rfc3339_seconds(started).to_string(),
+                duration_seconds: duration.as_secs_f64(),
+                replications_requested: plan.replications,
+                replications: self.replications.len() as u64,
+                window_open: plan.window.open,
+                window_close: plan.window.close,
+                confidence: plan.confidence.get(),
+                interval_method: "Student t over independent replications".to_owned(),
+                tick,
+                arrival_rate: plan.system.arrivals.rate,
+                service_rate: plan.system.servers.total_rate(),
+                load: plan.system.load(),
+                jobs: self.jobs,
+                warnings,
+            },
+            estimates,
+            servers: u64::from(plan.system.servers.len()),
+            replications: self.replications,
+            occupancy: self.occupancy,
+            response: self.response,
+        }
+    }
+
+    /// Doubts about the results.
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.plan.warnings();
+        let done = self.replications.len() as u64;
+        if done < self.plan.replications {
+            warnings.push(Warning::new(
+                "interrupted",
+                format!("the run was stopped: {done} of {} replications count", self.plan.replications),
+            ));
+        }
+        let clamped = self.response.as_ref().map_or(0, DelayHistogram::clamped);
+        if clamped > 0 {
+            warnings.push(Warning::new(
+                "values_clamped",
+                format!("{clamped} response times were beyond the histogram; its highest quantiles are too low"),
+            ));
+        }
+        warnings.extend(self.drift());
+        warnings.extend(self.width());
+        warnings.extend(self.thin_quantiles());
+        warnings
+    }
+
+    /// Steady state has no trend: compares the halves of the window over replications.
+    fn drift(&self) -> Option<Warning> {
+        let differences: Vec<f64> = self.halves.iter().map(|[first, second]| second - first).collect();
+        let drift = paired_t(&differences, 0.001)?;
+        let first = self.halves.iter().map(|[first, _]| first).sum::<f64>() / self.halves.len() as f64;
+        let percent = 100.0 * drift / first;
+        Some(Warning::new(
+            "drift",
+            format!(
+                "the number of jobs still drifts: {percent:+.2} % from the first half of the window to the second, \
+                 which chance explains once in a thousand; the warm-up of {} is too short or the system is not stable",
+                self.plan.window.open
+            ),
+        ))
+    }
+
+    /// Intervals that say little.
+    fn width(&self) -> Option<Warning> {
+        let metric = Metric::MeanJobs;
+        let values: Vec<f64> = self
+            .replications
+            .iter()
+            .filter_map(|replication| replication.readings.iter().find(|reading| reading.metric == metric)?.value)
+            .collect();
+        let interval = Interval::of_mean(&values, self.plan.confidence)?;
+        let relative = interval.half_width? / interval.mean;
+        (relative > 0.1).then(|| {
+            Warning::new(
+                "wide_interval",
+                format!(
+                    "the interval of the mean number of jobs is +-{:.0} % wide; run longer or more replications",
+                    100.0 * relative
+                ),
+            )
+        })
+    }
+
+    /// Quantiles beyond what the number of jobs can tell: fewer than ten jobs are expected above them.
+    fn thin_quantiles(&self) -> Option<Warning> {
+        let jobs = self.response.as_ref()?.moments().count();
+        let thin: Vec<String> = self
+            .plan
+            .measure
+            .quantiles
+            .iter()
+            .filter(|&&q| jobs > 0 && (1.0 - q) * (jobs as f64) < 10.0)
+            .map(f64::to_string)
+            .collect();
+        (!thin.is_empty()).then(|| {
+            Warning::new(
+                "thin_quantiles",
+                format!("fewer than ten of the {jobs} jobs lie above the quantiles {}", thin.join(", ")),
+            )
+        })
+    }
+}
+
+fn merge_delays(merged: &mut Option<DelayHistogram>, histogram: Option<DelayHistogram>) {
+    match (merged, histogram) {
+        (Some(merged), Some(histogram)) => merged.merge(&histogram),
+        (merged @ None, histogram) => *merged = histogram,
+        (Some(_), None) => {}
+    }
+}

@@ -1,0 +1,39 @@
+//! `response_time.hgrm`: the percentile text that HdrHistogram plotters read, in units of time.
+
+use super::results::Results;
+use crate::measure::DelayHistogram;
+use std::io::{self, Write};
+
+/// Lines per halving of the distance to 100 %.
+const LINES_PER_HALVING: u32 = 5;
+
+pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{:>14} {:>14} {:>10} {:>14}\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")?;
+    let Some(response) = &results.response else { return Ok(()) };
+    let counts = response.counts();
+    if !counts.is_empty() {
+        write_lines(response, out)?;
+    }
+    let moments = response.moments();
+    let or_zero = |value: Option<f64>| value.unwrap_or(0.0);
+    let deviation = or_zero(moments.variance()).sqrt();
+    writeln!(out, "#[Mean    = {:>14.6}, StdDeviation   = {deviation:>14.6}]", or_zero(moments.mean()))?;
+    writeln!(out, "#[Max     = {:>14.6}, Total count    = {:>14}]", or_zero(moments.max()), moments.count())?;
+    writeln!(out, "#[Buckets = {:>14}, SubBuckets     = {:>14}]", counts.buckets(), 1 << 11)
+}
+
+fn write_lines(response: &DelayHistogram, out: &mut dyn Write) -> io::Result<()> {
+    let counts = response.counts();
+    let mut total = 0;
+    for step in counts.iter_quantiles(LINES_PER_HALVING) {
+        total += step.count_since_last_iteration();
+        let quantile = step.quantile_iterated_to();
+        let value = step.value_iterated_to() as f64 * response.tick();
+        if quantile >= 1.0 || total == counts.len() {
+            // The iterator may come to the last value several times: one line says 100 %.
+            return writeln!(out, "{value:>14.6} {:>2.12} {:>10}", 1.0, counts.len());
+        }
+        writeln!(out, "{value:>14.6} {quantile:>2.12} {total:>10} {:>14.2}", 1.0 / (1.0 - quantile))?;
+    }
+    Ok(())
+}

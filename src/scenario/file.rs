@@ -1,0 +1,224 @@
+//! The file a person writes, as types.
+
+use crate::measure::Measure;
+use crate::model::{Count, Law, NonNegative, Positive};
+use crate::policy::{Dispatch, Information};
+use crate::stats::Confidence;
+use schemars::JsonSchema;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+
+/// A scenario for herdsim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// The name in results; by default that of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The servers: how many, or classes of equal rate.
+    pub servers: ServersSpec,
+    /// The dispatchers: how many, or their shares of the arrivals.
+    #[serde(default)]
+    pub dispatchers: DispatchersSpec,
+    /// The load rho = arrival rate / total service rate. Give exactly one of load, arrival_rate and many_server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<NonNegative>,
+    /// Arrivals per unit of time over all dispatchers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrival_rate: Option<NonNegative>,
+    /// Load that grows with the number of servers N: rho = 1 - beta N^(-gamma).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub many_server: Option<ManyServer>,
+    /// The arrival process.
+    #[serde(default)]
+    pub arrivals: ArrivalsSpec,
+    /// Law of job sizes, of mean 1; a job of size S takes S / rate.
+    #[serde(default = "Law::standard_exponential")]
+    pub service: Law,
+    /// Largest number of jobs at a server, the one in service included; unlimited by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Count>,
+    /// Who gets a job, on what information.
+    pub policy: PolicySpec,
+    /// The state at time 0; dispatchers know it.
+    #[serde(default)]
+    pub initial: InitialSpec,
+    /// How long, how often, from which seed.
+    #[serde(default)]
+    pub run: RunSpec,
+    /// What is measured.
+    #[serde(default)]
+    pub measure: Measure,
+}
+
+/// The servers: how many of rate 1, or a list of classes.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ServersSpec {
+    /// So many servers of rate 1.
+    Number(Count),
+    /// Classes of servers.
+    Classes(Vec<ClassSpec>),
+}
+
+/// A class of servers of equal rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClassSpec {
+    /// The name in results; by default class_1, class_2, ...
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How many servers.
+    pub count: Count,
+    /// Jobs of size 1 completed per unit of time.
+    pub rate: Positive,
+}
+
+/// The dispatchers: how many with equal shares, or a share for each.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum DispatchersSpec {
+    /// So many dispatchers with equal shares.
+    Number(Count),
+    /// A share of the arrivals for each dispatcher.
+    Shares(Shares),
+}
+
+/// Shares of the arrivals, one per dispatcher; they sum to 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shares {
+    /// The shares.
+    pub shares: Vec<NonNegative>,
+}
+
+/// Load in a many-server regime: rho = 1 - beta N^(-gamma).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ManyServer {
+    /// The factor beta.
+    pub beta: Positive,
+    /// The exponent gamma: 0 mean field, 1/2 Halfin-Whitt, 1 non-degenerate slowdown.
+    pub gamma: NonNegative,
+}
+
+/// The arrival process over all dispatchers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ArrivalsSpec {
+    /// Poisson.
+    #[default]
+    Poisson,
+    /// Independent times between arrivals with this law, of mean 1 in units of the mean time between arrivals.
+    Renewal(Law),
+}
+
+/// Who gets a job, on what information.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PolicySpec {
+    /// The dispatching strategy.
+    pub dispatch: Dispatch,
+    /// What its view of the queues is.
+    #[serde(default = "exact")]
+    pub information: Information,
+    /// Whether a dispatcher adds each job it sends to its own estimate.
+    #[serde(default = "yes")]
+    pub count_own_jobs: bool,
+}
+
+fn exact() -> Information {
+    Information::Exact
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The state at time 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InitialSpec {
+    /// No jobs.
+    #[default]
+    Empty,
+    /// Lengths in the proportions of the mean-field fixed point.
+    FixedPoint,
+    /// So many jobs at every server.
+    Length(u32),
+}
+
+/// How long, how often, from which seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunSpec {
+    /// Time before measuring starts.
+    pub warmup: NonNegative,
+    /// Length of the measuring window, which follows the warm-up.
+    pub time: Positive,
+    /// Independent replications.
+    pub replications: Count,
+    /// The seed of all random numbers.
+    pub seed: u64,
+    /// Level of the confidence intervals.
+    pub confidence: Confidence,
+}
+
+impl Default for RunSpec {
+    fn default() -> Self {
+        Self {
+            warmup: NonNegative::new(200.0).expect("200 is not negative"),
+            time: Positive::new(1000.0).expect("1000 is positive"),
+            replications: Count::new(10).expect("10 is a count"),
+            seed: 1,
+            confidence: Confidence::default(),
+        }
+    }
+}
+
+impl Default for DispatchersSpec {
+    fn default() -> Self {
+        Self::Number(Count::new(1).expect("1 is a count"))
+    }
+}
+
+impl<'de> Deserialize<'de> for ServersSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = ServersSpec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number, or a list of classes such as [{count: 10, rate: 1}]")
+            }
+            fn visit_u64<E: de::Error>(self, n: u64) -> Result<ServersSpec, E> {
+                Count::new(n).map(ServersSpec::Number).map_err(E::custom)
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, seq: A) -> Result<ServersSpec, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(ServersSpec::Classes)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for DispatchersSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = DispatchersSpec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number, or {shares: [0.5, 0.5]}")
+            }
+            fn visit_u64<E: de::Error>(self, n: u64) -> Result<DispatchersSpec, E> {
+                Count::new(n).map(DispatchersSpec::Number).map_err(E::custom)
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<DispatchersSpec, A::Error> {
+                Shares::deserialize(MapAccessDeserializer::new(map)).map(DispatchersSpec::Shares)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}

@@ -1,0 +1,307 @@
+//! From a scenario to what is run: everything filled in and checked.
+
+use super::decode::decode;
+use super::error::ScenarioError;
+use super::file::{ArrivalsSpec, DispatchersSpec, InitialSpec, Scenario, ServersSpec};
+use super::tree::{Node, Value};
+use crate::measure::Measure;
+use crate::model::{Arrivals, Dispatchers, Fault, Initial, Law, ServerClass, Servers, System, Window};
+use crate::policy::Policy;
+use crate::stats::{Confidence, Warning};
+use crate::theory::MeanField;
+
+/// A scenario ready to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The name in results.
+    pub name: String,
+    /// The scenario with all defaults filled in.
+    pub scenario: Scenario,
+    /// What is simulated.
+    pub system: System,
+    /// The policy.
+    pub policy: Policy,
+    /// The measuring window of each replication.
+    pub window: Window,
+    /// Independent replications.
+    pub replications: u64,
+    /// The seed of all random numbers.
+    pub seed: u64,
+    /// Level of the confidence intervals.
+    pub confidence: Confidence,
+    /// What is measured.
+    pub measure: Measure,
+}
+
+impl Plan {
+    /// Reads a scenario, applies overrides `path=value` in order, and resolves it. `origin` names the text in errors
+    /// and `fallback_name` the scenario, if it has no name of its own.
+    ///
+    /// # Errors
+    /// The first rule that is broken, and where.
+    pub fn read(text: &str, origin: &str, fallback_name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
+        let mut root = Node::parse(text, origin)?;
+        for assignment in overrides {
+            root.set(assignment)?;
+        }
+        let scenario: Scenario = decode(&root)?;
+        Self::resolve(scenario, fallback_name, &root)
+    }
+
+    fn resolve(scenario: Scenario, fallback_name: &str, root: &Node) -> Result<Self, ScenarioError> {
+        let located = |prefix: &'static str| move |fault: Fault| locate(root, prefix, fault);
+        let servers = resolve_servers(&scenario.servers).map_err(located("servers"))?;
+        let dispatchers = resolve_dispatchers(&scenario.dispatchers).map_err(|fault| {
+            let prefix = if matches!(scenario.dispatchers, DispatchersSpec::Shares(_)) { ".shares" } else { "" };
+            locate(root, &format!("dispatchers{prefix}"), fault)
+        })?;
+        let rate = arrival_rate(&scenario, &servers).map_err(located(""))?;
+        let interarrival = match &scenario.arrivals {
+            ArrivalsSpec::Poisson => Law::standard_exponential(),
+            ArrivalsSpec::Renewal(law) => {
+                mean_one(law, "arrivals keep the rate that load or arrival_rate gives").map_err(located("arrivals"))?;
+                law.clone()
+            }
+        };
+        mean_one(&scenario.service, "the speed of a server is its rate").map_err(located("service"))?;
+        let buffer = match scenario.buffer {
+            None => None,
+            Some(buffer) => Some(u32::try_from(buffer.get()).map_err(|_| {
+                let rule = format!("must be at most {}", u32::MAX);
+                locate(root, "buffer", Fault::new(rule, "drop the key for an unlimited buffer"))
+            })?),
+        };
+        let mut system = System {
+            servers,
+            dispatchers,
+            arrivals: Arrivals { rate, interarrival },
+            service: scenario.service.clone(),
+            buffer,
+            initial: Initial::Empty,
+        };
+        let policy = Policy {
+            dispatch: scenario.policy.dispatch.clone(),
+            information: scenario.policy.information.clone(),
+            count_own_jobs: scenario.policy.count_own_jobs,
+        };
+        policy.validate(&system).map_err(located("policy"))?;
+        system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
+        let open = scenario.run.warmup.get();
+        let window = Window { open, close: open + scenario.run.time.get() };
+        check_clock(&system, window).map_err(located("run.time"))?;
+        for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
+            if !(0.0..=1.0).contains(&q) {
+                let fault = Fault::at(format!("[{i}]"), "must be a number from 0 to 1", "write for example 0.99");
+                return Err(locate(root, "measure.quantiles", fault));
+            }
+        }
+        Ok(Self {
+            name: scenario.name.clone().unwrap_or_else(|| fallback_name.to_owned()),
+            system,
+            policy,
+            window,
+            replications: scenario.run.replications.get(),
+            seed: scenario.run.seed,
+            confidence: scenario.run.confidence,
+            measure: scenario.measure.clone(),
+            scenario,
+        })
+    }
+
+    /// The resolved scenario as YAML, which reads back as itself.
+    pub fn to_yaml(&self) -> String {
+        let mut value = serde_json::to_value(&self.scenario).expect("scenarios have text keys and finite numbers");
+        shorten(&mut value);
+        serde_yaml::to_string(&value).expect("what JSON can hold, YAML can")
+    }
+
+    /// The mean-field limit of the scenario, where one is known.
+    pub fn mean_field(&self) -> Option<MeanField> {
+        MeanField::new(&self.system, &self.policy)
+    }
+
+    /// Whether work arrives at least as fast as it can be done and nothing is lost, so that there is no steady state.
+    pub fn is_overloaded(&self) -> bool {
+        self.system.buffer.is_none() && self.system.load() >= 1.0
+    }
+
+    /// Doubts about the scenario that can be had before it runs.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        if self.is_overloaded() {
+            warnings.push(Warning::new(
+                "not_stable",
+                format!(
+                    "the load is {}: the system is not stable, its queues grow without end, and the results describe \
+                     this run only; intervals are withheld",
+                    self.system.load()
+                ),
+            ));
+        }
+        if self.replications == 1 {
+            warnings.push(Warning::new(
+                "one_replication",
+                "one replication gives no confidence interval; set run.replications to 10 or so",
+            ));
+        }
+        if self.window.open == 0.0 && self.scenario.initial == InitialSpec::Empty {
+            warnings.push(Warning::new(
+                "no_warmup",
+                "measuring starts with the empty system, so delays are biased low; set run.warmup",
+            ));
+        }
+        warnings
+    }
+}
+
+/// Turns a fault below `prefix` into a located error.
+fn locate(root: &Node, prefix: &str, fault: Fault) -> ScenarioError {
+    let dot = if prefix.is_empty() || fault.path.is_empty() || fault.path.starts_with('[') { "" } else { "." };
+    let path = format!("{prefix}{dot}{}", fault.path);
+    let node = root.nearest(&path);
+    let value = match (&node.value, root.get(&path)) {
+        (Value::Scalar { text, .. }, Some(_)) => Some(text.clone()),
+        _ => None,
+    };
+    ScenarioError { mark: node.mark.clone(), path, value, rule: fault.rule, remedy: fault.remedy }
+}
+
+fn resolve_servers(spec: &ServersSpec) -> Result<Servers, Fault> {
+    let too_many = |path: String, n: u64| {
+        let rule = format!("the event engine keeps every server in memory and holds at most {}", u32::MAX - 1);
+        u32::try_from(n).map_err(|_| Fault::at(path, rule, "use fewer servers"))
+    };
+    match spec {
+        ServersSpec::Number(count) => Servers::homogeneous(too_many(String::new(), count.get())?),
+        ServersSpec::Classes(classes) => {
+            if classes.is_empty() {
+                return Err(Fault::new("there must be at least one server", "write for example servers: 10"));
+            }
+            let resolved: Result<Vec<_>, Fault> = (1..)
+                .zip(classes)
+                .map(|(i, class)| {
+                    Ok(ServerClass {
+                        name: class.name.clone().unwrap_or_else(|| format!("class_{i}")),
+                        count: too_many(format!("[{}].count", i - 1), class.count.get())?,
+                        rate: class.rate.get(),
+                    })
+                })
+                .collect();
+            Servers::new(resolved?)
+        }
+    }
+}
+
+fn resolve_dispatchers(spec: &DispatchersSpec) -> Result<Dispatchers, Fault> {
+    match spec {
+        DispatchersSpec::Number(count) => {
+            let count = u32::try_from(count.get())
+                .map_err(|_| Fault::new(format!("must be at most {}", u32::MAX), "use fewer dispatchers"))?;
+            Dispatchers::equal(count)
+        }
+        DispatchersSpec::Shares(shares) => {
+            Dispatchers::with_shares(shares.shares.iter().map(|share| share.get()).collect())
+        }
+    }
+}
+
+fn arrival_rate(scenario: &Scenario, servers: &Servers) -> Result<f64, Fault> {
+    let capacity = servers.total_rate();
+    let rate = match (scenario.load, scenario.arrival_rate, &scenario.many_server) {
+        (Some(load), None, None) => load.get() * capacity,
+        (None, Some(rate), None) => rate.get(),
+        (None, None, Some(regime)) => {
+            let load = 1.0 - regime.beta.get() * f64::from(servers.len()).powf(-regime.gamma.get());
+            if load <= 0.0 {
+                return Err(Fault::at(
+                    "many_server",
+                    format!("gives the load 1 - beta N^(-gamma) = {load}, which must be above 0"),
+                    "use a smaller beta, a larger gamma or more servers",
+                ));
+            }
+            load * capacity
+        }
+        (None, None, None) => {
+            return Err(Fault::new(
+                "says nothing about how much work arrives",
+                "add one of load, arrival_rate and many_server, for example load: 0.9",
+            ));
+        }
+        (load, rate, _) => {
+            let second = if load.is_some() && rate.is_some() { "arrival_rate" } else { "many_server" };
+            return Err(Fault::at(
+                second,
+                "load, arrival_rate and many_server exclude each other",
+                "keep exactly one of them",
+            ));
+        }
+    };
+    if rate.is_finite() { Ok(rate) } else { Err(Fault::new("the arrival rate is not finite", "use smaller rates")) }
+}
+
+fn mean_one(law: &Law, why: &str) -> Result<(), Fault> {
+    let mean = law.mean();
+    if (mean - 1.0).abs() <= 1e-12 {
+        return Ok(());
+    }
+    Err(Fault::new(format!("must have mean 1, since {why}; its mean is {mean}"), "scale the law to mean 1"))
+}
+
+fn initial(spec: &InitialSpec, system: &System, policy: &Policy) -> Result<Initial, Fault> {
+    match spec {
+        InitialSpec::Empty => Ok(Initial::Empty),
+        InitialSpec::Length(length) => match system.buffer {
+            Some(buffer) if *length > buffer => Err(Fault::at(
+                "length",
+                format!("must not exceed the buffer of {buffer}"),
+                "start with shorter queues or enlarge the buffer",
+            )),
+            _ => Ok(Initial::Length(*length)),
+        },
+        InitialSpec::FixedPoint => match MeanField::new(system, policy) {
+            Some(limit) if system.servers.are_homogeneous() => Ok(Initial::Tail(limit.tail().to_vec())),
+            _ => Err(Fault::new(
+                "no mean-field fixed point is known for this scenario",
+                "write initial: empty and a longer warm-up",
+            )),
+        },
+    }
+}
+
+/// The clock must tell events apart at the end of the run: its last digit may not exceed a thousandth of the
+/// shortest of the mean times that matter.
+fn check_clock(system: &System, window: Window) -> Result<(), Fault> {
+    if !window.close.is_finite() {
+        return Err(Fault::new("warm-up and time together are not finite", "write a shorter time"));
+    }
+    let fastest = system.arrivals.rate.max(system.servers.largest_rate());
+    let longest = 1e-3 / f64::EPSILON / fastest;
+    if window.close <= longest {
+        return Ok(());
+    }
+    Err(Fault::new(
+        format!(
+            "the run would end at {:e}, where the clock no longer tells events apart that come {fastest} per unit of \
+             time; the limit is {longest:e}",
+            window.close
+        ),
+        "write a shorter time, and more replications if precision is wanted",
+    ))
+}
+
+/// `{word: {}}` reads better as `word`.
+fn shorten(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(map) => {
+            if let [(key, serde_json::Value::Object(inner))] = &map.iter().collect::<Vec<_>>()[..]
+                && inner.is_empty()
+            {
+                *value = serde_json::Value::String((*key).clone());
+                return;
+            }
+            map.values_mut().for_each(shorten);
+        }
+        serde_json::Value::Array(list) => list.iter_mut().for_each(shorten),
+        _ => {}
+    }
+}

@@ -1,0 +1,121 @@
+//! Confidence intervals from independent replications.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use std::borrow::Cow;
+
+/// A confidence level strictly between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Confidence(f64);
+
+impl Confidence {
+    /// The level, if it lies strictly between 0 and 1.
+    pub fn new(level: f64) -> Option<Self> {
+        (level > 0.0 && level < 1.0).then_some(Self(level))
+    }
+
+    /// The plain number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Default for Confidence {
+    fn default() -> Self {
+        Self(0.95)
+    }
+}
+
+impl<'de> Deserialize<'de> for Confidence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(f64::deserialize(deserializer)?)
+            .ok_or_else(|| de::Error::custom("must lie strictly between 0 and 1\nwrite for example 0.95"))
+    }
+}
+
+impl JsonSchema for Confidence {
+    fn schema_name() -> Cow<'static, str> {
+        "Confidence".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 })
+    }
+}
+
+/// A mean over replications and how well it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// Standard error of the mean, `s / sqrt(n)` with `s^2` the sample variance (divisor n - 1); needs two values.
+    pub std_error: Option<f64>,
+    /// Half the width of the Student t interval, `t_{n-1} s / sqrt(n)`; needs two values.
+    pub half_width: Option<f64>,
+    /// How many values.
+    pub count: u64,
+}
+
+impl Interval {
+    /// The interval for the mean of independent, identically distributed values; `None` for no values.
+    pub fn of_mean(values: &[f64], confidence: Confidence) -> Option<Self> {
+        if values.is_empty() {
+            return None;
+        }
+        let n = values.len() as f64;
+        // Differences from the first value keep the digits of a small spread, and make equal values exactly equal.
+        let shift = values[0];
+        let offset = values.iter().map(|x| x - shift).sum::<f64>() / n;
+        let mean = shift + offset;
+        let std_error = (values.len() > 1).then(|| {
+            let squares: f64 = values.iter().map(|x| (x - shift - offset).powi(2)).sum();
+            (squares / (n - 1.0) / n).sqrt()
+        });
+        let half_width = std_error.map(|error| student_quantile(confidence, values.len() as u64 - 1) * error);
+        Some(Self { mean, std_error, half_width, count: values.len() as u64 })
+    }
+}
+
+/// The two-sided Student t quantile: `P(|T| <= t) = confidence` for `freedom` degrees of freedom.
+pub fn student_quantile(confidence: Confidence, freedom: u64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom as f64)
+        .map(|law| law.inverse_cdf(0.5 + confidence.get() / 2.0))
+        .unwrap_or(f64::INFINITY)
+}
+
+/// Whether the mean of the differences is significantly not 0 at a two-sided level `alpha`: the mean if so.
+pub fn paired_t(differences: &[f64], alpha: f64) -> Option<f64> {
+    let interval = Interval::of_mean(differences, Confidence::new(1.0 - alpha)?)?;
+    (interval.mean.abs() > interval.half_width?).then_some(interval.mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn student_multipliers_are_those_of_the_tables() {
+        for (level, t) in [(0.90, 2.131_846_79), (0.95, 2.776_445_11), (0.99, 4.604_094_87)] {
+            let confidence = Confidence::new(level).expect("between 0 and 1");
+            assert!((student_quantile(confidence, 4) - t).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_interval_uses_n_minus_one() {
+        let interval = Interval::of_mean(&[1.0, 2.0, 3.0, 4.0, 5.0], Confidence::default()).expect("values");
+        assert_eq!(interval.mean, 3.0);
+        assert!((interval.std_error.expect("five values") - (2.5_f64 / 5.0).sqrt()).abs() < 1e-15);
+        assert!((interval.half_width.expect("five values") - 2.776_445_11 * 0.5_f64.sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn one_value_has_no_interval_and_equal_values_have_width_zero() {
+        let one = Interval::of_mean(&[7.0], Confidence::default()).expect("a value");
+        assert_eq!((one.mean, one.std_error, one.half_width), (7.0, None, None));
+        let equal = Interval::of_mean(&[0.1; 7], Confidence::default()).expect("values");
+        assert_eq!((equal.mean, equal.half_width), (0.1, Some(0.0)));
+        assert_eq!(Interval::of_mean(&[], Confidence::default()), None);
+    }
+}
