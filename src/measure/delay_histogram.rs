@@ -13,6 +13,7 @@ const DIGITS: u8 = 3;
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     tick: f64,
+    ticks_per_unit: f64,
     counts: Histogram<u64>,
     moments: Moments,
     clamped: u64,
@@ -22,7 +23,7 @@ impl DelayHistogram {
     /// An empty histogram for delays in ticks of the given length, in units of time.
     pub fn new(tick: f64) -> Self {
         let counts = Histogram::new(DIGITS).expect("3 digits are within what HdrHistogram accepts");
-        Self { tick, counts, moments: Moments::default(), clamped: 0 }
+        Self { tick, ticks_per_unit: tick.recip(), counts, moments: Moments::default(), clamped: 0 }
     }
 
     /// The tick suited to servers of which the fastest has this rate: a mean service time there, rounded down to a
@@ -35,10 +36,9 @@ impl DelayHistogram {
     #[inline]
     pub fn add(&mut self, delay: f64) {
         self.moments.add(delay);
-        let ticks = (delay / self.tick).round();
-        // The cast saturates far above any delay that 2^63 ticks of a millionth of a service time allow.
-        let value = ticks as u64;
-        if ticks >= i64::MAX as f64 || self.counts.record(value).is_err() {
+        // Rounds to the nearest: delays are not negative, and casts cut off and saturate.
+        let ticks = delay * self.ticks_per_unit + 0.5;
+        if ticks >= i64::MAX as f64 || self.counts.record(ticks as u64).is_err() {
             self.clamped += 1;
             self.counts.saturating_record(i64::MAX as u64);
         }

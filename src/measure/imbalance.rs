@@ -19,7 +19,7 @@ impl Imbalance {
     /// Brings the integral up to a time at which the census is about to change.
     #[inline]
     pub(super) fn advance(&mut self, time: f64, census: &Census) {
-        self.area.add(census.scaled_imbalance() as f64 * (time - self.since));
+        self.area.add(census.scaled_imbalance() * (time - self.since));
         self.since = time;
     }
 

@@ -100,7 +100,7 @@ pub fn portable_name(name: &str) -> String {
     }
     let result = result.trim_end_matches(['-', '.']);
     // Spaces are the one change that everybody expects and that needs no number.
-    if result.len() <= LIMIT && name.trim().replace(' ', "-") == result {
+    if !result.is_empty() && result.len() <= LIMIT && name.trim().replace(' ', "-") == result {
         return result.to_owned();
     }
     // FNV-1a over the original name.

@@ -10,9 +10,10 @@ pub use uniform::Uniform;
 
 use crate::model::number::NonNegative;
 use crate::random::Stream;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, de};
+use std::borrow::Cow;
 use std::fmt;
 
 macro_rules! laws {
@@ -20,17 +21,17 @@ macro_rules! laws {
         /// A law on `[0, infinity)`.
         ///
         /// In a scenario a plain number is a constant, and `exponential` alone has mean 1.
-        #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Law {
             $($(#[$doc])* $variant($variant),)*
         }
 
-        /// The same without the short forms, for the derived reader.
-        #[derive(Deserialize)]
+        /// The same without the short forms, for the derived reader and schema.
+        #[derive(Deserialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
         enum Tagged {
-            $($variant($variant),)*
+            $($(#[$doc])* $variant($variant),)*
         }
 
         impl From<Tagged> for Law {
@@ -95,6 +96,18 @@ impl Law {
 impl From<NonNegative> for Law {
     fn from(value: NonNegative) -> Self {
         Self::Constant(Constant(value))
+    }
+}
+
+impl JsonSchema for Law {
+    fn schema_name() -> Cow<'static, str> {
+        "Law".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A law on [0, infinity): a number is a constant, `exponential` alone has mean 1.",
+            "anyOf": [{ "type": "number", "minimum": 0 }, { "const": "exponential" }, Tagged::json_schema(generator)]
+        })
     }
 }
 

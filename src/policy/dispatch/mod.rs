@@ -3,8 +3,9 @@
 use super::view::{Need, View};
 use crate::model::{Dispatchers, Fault, Servers};
 use crate::random::Stream;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A strategy as a scenario configures it.
 trait Strategy {
@@ -43,7 +44,7 @@ macro_rules! strategies {
         $(pub use $module::$variant;)*
 
         /// A dispatching strategy.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Dispatch {
             $($(#[$doc])* $variant($variant),)*
@@ -56,6 +57,31 @@ macro_rules! strategies {
         #[derive(Clone, Debug)]
         enum Ready {
             $($variant(<$variant as Strategy>::Chooser),)*
+        }
+
+        impl JsonSchema for Dispatch {
+            fn schema_name() -> Cow<'static, str> {
+                "Dispatch".into()
+            }
+
+            /// A strategy is a map with its tag as the key; one whose settings all have defaults, the tag alone.
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let mut forms = Vec::new();
+                $(
+                    let tag = stringify!($module);
+                    if serde_json::from_str::<$variant>("{}").is_ok() {
+                        forms.push(json_schema!({ "const": tag, "description": $summary }));
+                    }
+                    forms.push(json_schema!({
+                        "type": "object",
+                        "description": $summary,
+                        "properties": { tag: generator.subschema_for::<$variant>() },
+                        "required": [tag],
+                        "additionalProperties": false
+                    }));
+                )*
+                json_schema!({ "description": "Who gets a job.", "anyOf": forms })
+            }
         }
 
         impl Dispatch {

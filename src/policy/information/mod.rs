@@ -9,9 +9,10 @@ pub use pull::Pull;
 pub use push::Push;
 
 use crate::model::{Fault, Law, NonNegative, Probability, Servers};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, de};
+use std::borrow::Cow;
 use std::fmt;
 
 /// How messages travel: how long they take and how often they are lost.
@@ -24,7 +25,7 @@ pub struct Channel<'a> {
 }
 
 /// The information a strategy acts on.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Information {
     /// The view is the true queue lengths at every moment.
@@ -94,6 +95,21 @@ impl Information {
     }
 }
 
+impl JsonSchema for Information {
+    fn schema_name() -> Cow<'static, str> {
+        "Information".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "What dispatchers know: the truth, or estimates refreshed by the rules named.",
+            "anyOf": [{ "enum": WORDS }, generator.subschema_for::<Rules>()]
+        })
+    }
+}
+
+/// Words that stand for information without settings of its own.
+const WORDS: &[&str] = &["exact", "none", "push", "pull", "on_idle"];
+
 impl<'de> Deserialize<'de> for Information {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
@@ -110,7 +126,7 @@ impl<'de> Deserialize<'de> for Information {
                     "push" => Ok(Information::Rules(Rules { push: Some(Push::default()), ..Rules::default() })),
                     "pull" => Ok(Information::Rules(Rules { pull: Some(Pull::default()), ..Rules::default() })),
                     "on_idle" => Ok(Information::Rules(Rules { on_idle: Some(OnIdle::default()), ..Rules::default() })),
-                    _ => Err(E::unknown_variant(tag, &["exact", "none", "push", "pull", "on_idle"])),
+                    _ => Err(E::unknown_variant(tag, WORDS)),
                 }
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Information, A::Error> {
