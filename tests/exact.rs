@@ -156,7 +156,9 @@ fn scores(case: &Value, results: &Results) -> Vec<Score> {
             let error = estimate.std_error.expect("replications") * scale + trusted;
             // What never varies (messages of exact strategies, say) must agree to the last digits.
             let z = if error > 0.0 { (value + missing - exact) / error } else { (value - exact) * 1e12 };
-            scores.push(Score { name: format!("{name} {key}"), z, relative_error: error / exact.abs() });
+            // Relative to the smaller of the two: a level met once only has a small error, but not relative to itself.
+            let relative_error = error / exact.abs().min(value.abs());
+            scores.push(Score { name: format!("{name} {key}"), z, relative_error });
         }
     }
     scores

@@ -57,7 +57,7 @@ impl Run {
             return Err(Failure::Interrupted);
         }
         directory.write(&results)?;
-        warn(&results.manifest.warnings)?;
+        warn(&results.manifest.warnings);
         if self.json {
             let json = serde_json::to_string_pretty(&results.estimates)
                 .map_err(|error| Failure::Outside(error.to_string()))?;
@@ -83,10 +83,10 @@ impl Run {
     }
 }
 
-fn warn(warnings: &[Warning]) -> Result<(), Failure> {
+/// Nothing is lost if standard error is gone: the manifest has the warnings too.
+fn warn(warnings: &[Warning]) {
     let mut out = io::stderr().lock();
     for warning in warnings {
-        writeln!(out, "warning: {}", warning.message)?;
+        let _ = writeln!(out, "warning: {}", warning.message);
     }
-    Ok(())
 }

@@ -6,11 +6,15 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+/// Stands in the directory while a run has it.
+const MARKER: &str = ".herdsim-running";
+
 /// A directory for results that can be written to.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
-    created: bool,
+    /// The folders that had to be made for it, the innermost first.
+    made: Vec<PathBuf>,
 }
 
 impl Directory {
@@ -20,30 +24,38 @@ impl Directory {
     /// If it holds something and `force` is not set, is no directory, or cannot be made or written to.
     pub fn claim(path: &Path, force: bool) -> io::Result<Self> {
         let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let exists = path.try_exists().map_err(told)?;
-        if exists {
-            if !path.is_dir() {
-                let kind = io::ErrorKind::NotADirectory;
-                return Err(io::Error::new(kind, format!("{}: exists and is not a directory", path.display())));
-            }
-            if !force && fs::read_dir(path).map_err(told)?.next().is_some() {
-                return Err(io::Error::new(
-                    io::ErrorKind::AlreadyExists,
-                    format!("{}: exists and is not empty; choose another with -o, or use --force", path.display()),
-                ));
-            }
-        } else {
-            fs::create_dir_all(path).map_err(told)?;
+        if path.try_exists().map_err(told)? && !path.is_dir() {
+            let kind = io::ErrorKind::NotADirectory;
+            return Err(io::Error::new(kind, format!("{}: exists and is not a directory", path.display())));
         }
-        let directory = Self { path: path.to_owned(), created: !exists };
-        // Better to find out now than after an hour's run.
-        let probe = path.join(".herdsim-probe");
-        if let Err(error) = File::create(&probe).and_then(|mut file| file.write_all(b"probe")) {
-            let _ = fs::remove_file(&probe);
-            directory.abandon();
-            return Err(told(error));
+        let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let made = path.ancestors().take_while(missing).map(Path::to_owned).collect();
+        fs::create_dir_all(path).map_err(told)?;
+        let taken = |what: &str| {
+            let message = format!("{}: {what}; choose another with -o, or use --force", path.display());
+            io::Error::new(io::ErrorKind::AlreadyExists, message)
+        };
+        // Of runs that start here at once, one makes the marker. It also shows now, not after an hour's run, whether
+        // files can be written.
+        let marker = path.join(MARKER);
+        match File::options().write(true).create(true).truncate(true).create_new(!force).open(&marker) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(taken("another run writes there, or was killed"));
+            }
+            Err(error) => {
+                Self { path: path.to_owned(), made }.abandon();
+                return Err(told(error));
+            }
         }
-        fs::remove_file(&probe).map_err(told)?;
+        let directory = Self { path: path.to_owned(), made };
+        if !force {
+            for entry in fs::read_dir(path).map_err(told)? {
+                if entry.map_err(told)?.file_name() != MARKER {
+                    return Err(taken("exists and is not empty"));
+                }
+            }
+        }
         Ok(directory)
     }
 
@@ -72,10 +84,15 @@ impl Directory {
 
     /// Gives the directory up: if this run made it and nothing is in it, it goes.
     pub fn abandon(&self) {
-        if self.created {
-            // It stays if something is in it after all.
-            let _ = fs::remove_dir(&self.path);
-        }
+        let _ = fs::remove_file(self.path.join(MARKER));
+        // A folder stays if something is in it after all.
+        let _ = self.made.iter().try_for_each(fs::remove_dir);
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(self.path.join(MARKER));
     }
 }
 
@@ -92,7 +109,7 @@ pub fn portable_name(name: &str) -> String {
     let portable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let mut result = String::new();
     for c in name.trim().chars() {
-        if portable(c) || (c == '.' && !result.is_empty()) {
+        if (portable(c) && (c != '-' || !result.is_empty())) || (c == '.' && !result.is_empty()) {
             result.push(c);
         } else if !result.is_empty() && !result.ends_with('-') {
             result.push('-');
@@ -100,7 +117,9 @@ pub fn portable_name(name: &str) -> String {
     }
     let result = result.trim_end_matches(['-', '.']);
     // Spaces are the one change that everybody expects and that needs no number.
-    if !result.is_empty() && result.len() <= LIMIT && name.trim().replace(' ', "-") == result {
+    let device =
+        ["con", "prn", "aux", "nul"].contains(&result.split('.').next().unwrap_or_default().to_lowercase().as_str());
+    if !result.is_empty() && !device && result.len() <= LIMIT && name.trim().replace(' ', "-") == result {
         return result.to_owned();
     }
     // FNV-1a over the original name.
@@ -108,8 +127,8 @@ pub fn portable_name(name: &str) -> String {
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let kept = result.get(..result.len().min(LIMIT - 9)).unwrap_or_default();
-    let separator = if kept.is_empty() { "scenario-" } else { "-" };
-    format!("{kept}{separator}{:08x}", hash as u32)
+    let kept = if kept.is_empty() || device { "scenario" } else { kept };
+    format!("{kept}-{:08x}", hash as u32)
 }
 
 #[cfg(test)]

@@ -32,8 +32,11 @@ impl Policy {
     /// # Errors
     /// The broken rule, with the path of its key below `policy`.
     pub fn validate(&self, system: &System) -> Result<(), Fault> {
-        let below = |prefix: &str, fault: Fault| Fault { path: format!("{prefix}{}", fault.path), ..fault };
-        self.dispatch.validate(&system.servers).map_err(|fault| below("dispatch.", fault))?;
-        self.information.validate(&system.servers).map_err(|fault| below("information.", fault))
+        let below = |prefix: &str, fault: Fault| Fault {
+            path: format!("{prefix}.{}", fault.path).trim_end_matches('.').to_owned(),
+            ..fault
+        };
+        self.dispatch.validate(&system.servers).map_err(|fault| below("dispatch", fault))?;
+        self.information.validate(&system.servers).map_err(|fault| below("information", fault))
     }
 }

@@ -4,6 +4,7 @@ use super::error::{Mark, ScenarioError};
 use super::tree::{Entry, Node, Value};
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 use std::fmt::{self, Display};
+use std::sync::LazyLock;
 
 /// Reads a typed value from a tree.
 ///
@@ -33,6 +34,11 @@ impl DecodeError {
         Self { place: None, rule: rule.into(), remedy: remedy.into() }
     }
 
+    /// The error at a place, unless it has one that is more exact.
+    fn at(self, place: Place) -> Self {
+        Self { place: Some(self.place.unwrap_or(place)), ..self }
+    }
+
     fn into_located(self, mark: &Mark) -> ScenarioError {
         let place = self.place.unwrap_or_else(|| Place { mark: mark.clone(), path: String::new(), value: None });
         ScenarioError { mark: place.mark, path: place.path, value: place.value, rule: self.rule, remedy: self.remedy }
@@ -56,10 +62,16 @@ impl de::Error for DecodeError {
     }
 
     fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::new(format!("must be {expected}, but is {}", describe(found)), "")
+        Self::invalid_value(found, expected)
     }
 
     fn invalid_value(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        // Types of Rust say nothing to the writer of a scenario.
+        let expected = match expected.to_string().as_str() {
+            "u32" => format!("a whole number of at least 0 and at most {}", u32::MAX),
+            "u64" => "a whole number of at least 0".to_owned(),
+            other => other.to_owned(),
+        };
         Self::new(format!("must be {expected}, but is {}", describe(found)), "")
     }
 
@@ -292,6 +304,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'de> {
             Value::Map(entries) => entries,
             // A key with nothing behind it is a map without entries.
             Value::Null => &[],
+            _ if fields.is_empty() => return self.wrong("a map without keys", "write the word alone"),
             _ => return self.wrong("a map", &format!("its keys are: {}", fields.join(", "))),
         };
         self.located(visitor.visit_map(Entries { entries, next: 0, path: &self.path }))
@@ -309,12 +322,13 @@ impl<'de> de::Deserializer<'de> for Decoder<'de> {
     ) -> Result<V::Value, DecodeError> {
         let known = format!("known are: {}", variants.join(", "));
         let chosen = match &self.node.value {
-            Value::Scalar { text, .. } => Variant { name: text, at: &self, content: None },
+            Value::Scalar { text, .. } => Variant { name: text, at: &self, mark: &self.node.mark, content: None },
             Value::Map(entries) => match &entries[..] {
                 [entry] => {
                     let place = Decoder { node: &entry.node, path: join(&self.path, &entry.key) };
                     let name = &entry.key;
-                    let visited = visitor.visit_enum(Variant { name, at: &place, content: Some(&entry.node) });
+                    let visited =
+                        visitor.visit_enum(Variant { name, at: &place, mark: &entry.mark, content: Some(&entry.node) });
                     return self.located(visited);
                 }
                 _ => {
@@ -350,7 +364,8 @@ impl<'a> de::SeqAccess<'a> for Items<'a, '_> {
         let Some(node) = self.list.get(self.next) else { return Ok(None) };
         let decoder = Decoder { node, path: format!("{}[{}]", self.path, self.next) };
         self.next += 1;
-        seed.deserialize(decoder).map(Some)
+        let place = decoder.place();
+        seed.deserialize(decoder).map(Some).map_err(|error| error.at(place))
     }
 }
 
@@ -377,13 +392,18 @@ impl<'a> de::MapAccess<'a> for Entries<'a, '_> {
             return Err(DecodeError::new("a value was asked for without its key", ""));
         };
         self.next += 1;
-        seed.deserialize(Decoder { node: &entry.node, path: join(self.path, &entry.key) })
+        let decoder = Decoder { node: &entry.node, path: join(self.path, &entry.key) };
+        // A rule that is checked after the value was read knows no place of its own.
+        let place = decoder.place();
+        seed.deserialize(decoder).map_err(|error| error.at(place))
     }
 }
 
 struct Variant<'a, 'd> {
     name: &'a str,
     at: &'d Decoder<'a>,
+    /// Where the name stands.
+    mark: &'d Mark,
     content: Option<&'a Node>,
 }
 
@@ -393,13 +413,15 @@ impl<'a> de::EnumAccess<'a> for Variant<'a, '_> {
 
     fn variant_seed<V: DeserializeSeed<'a>>(self, seed: V) -> Result<(V::Value, Self), DecodeError> {
         let deserializer: de::value::StrDeserializer<'_, DecodeError> = self.name.into_deserializer();
-        let value = self.at.located(seed.deserialize(deserializer))?;
+        let place = Place { mark: self.mark.clone(), ..self.at.place() };
+        let value = seed.deserialize(deserializer).map_err(|error| error.at(place))?;
         Ok((value, self))
     }
 }
 
 /// A map without entries, for a word that stands for a map of defaults.
-static NOTHING: Node = Node { value: Value::Map(Vec::new()), mark: Mark { origin: String::new(), line: 0, column: 0 } };
+static NOTHING: LazyLock<Node> =
+    LazyLock::new(|| Node { value: Value::Map(Vec::new()), mark: Mark { origin: "".into(), line: 0, column: 0 } });
 
 impl<'a> de::VariantAccess<'a> for Variant<'a, '_> {
     type Error = DecodeError;
@@ -417,8 +439,10 @@ impl<'a> de::VariantAccess<'a> for Variant<'a, '_> {
 
     fn newtype_variant_seed<T: DeserializeSeed<'a>>(self, seed: T) -> Result<T::Value, DecodeError> {
         let path = if self.content.is_some() { self.at.path.clone() } else { join(&self.at.path, self.name) };
-        let node = self.content.unwrap_or(&NOTHING);
-        seed.deserialize(Decoder { node, path }).map_err(|mut error| {
+        let node = self.content.unwrap_or_else(|| &NOTHING);
+        let decoder = Decoder { node, path };
+        let place = decoder.place();
+        seed.deserialize(decoder).map_err(|error| error.at(place)).map_err(|mut error| {
             if self.content.is_none()
                 && let Some(place) = &mut error.place
             {

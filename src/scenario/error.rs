@@ -1,16 +1,17 @@
 //! What is wrong with a scenario: where, which value, which rule, how to mend it.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// Where a value was written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// The file, or the command-line option.
-    pub origin: String,
+    pub origin: Arc<str>,
     /// The line, from 1; 0 where there are no lines.
-    pub line: u64,
+    pub line: u32,
     /// The column, from 1.
-    pub column: u64,
+    pub column: u32,
 }
 
 impl fmt::Display for Mark {

@@ -48,7 +48,7 @@ impl Plan {
         Self::resolve(scenario, fallback_name, &root)
     }
 
-    fn resolve(scenario: Scenario, fallback_name: &str, root: &Node) -> Result<Self, ScenarioError> {
+    fn resolve(mut scenario: Scenario, fallback_name: &str, root: &Node) -> Result<Self, ScenarioError> {
         let located = |prefix: &'static str| move |fault: Fault| locate(root, prefix, fault);
         let servers = resolve_servers(&scenario.servers).map_err(located("servers"))?;
         let dispatchers = resolve_dispatchers(&scenario.dispatchers).map_err(|fault| {
@@ -59,7 +59,8 @@ impl Plan {
         let interarrival = match &scenario.arrivals {
             ArrivalsSpec::Poisson => Law::standard_exponential(),
             ArrivalsSpec::Renewal(law) => {
-                mean_one(law, "arrivals keep the rate that load or arrival_rate gives").map_err(located("arrivals"))?;
+                mean_one(law, "arrivals keep the rate that load or arrival_rate gives")
+                    .map_err(located("arrivals.renewal"))?;
                 law.clone()
             }
         };
@@ -88,15 +89,23 @@ impl Plan {
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
         let open = scenario.run.warmup.get();
         let window = Window { open, close: open + scenario.run.time.get() };
-        check_clock(&system, window).map_err(located("run.time"))?;
+        let longer = if open > scenario.run.time.get() { "run.warmup" } else { "run.time" };
+        check_clock(&system, window).map_err(located(longer))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
             if !(0.0..=1.0).contains(&q) {
                 let fault = Fault::at(format!("[{i}]"), "must be a number from 0 to 1", "write for example 0.99");
                 return Err(locate(root, "measure.quantiles", fault));
             }
         }
+        if let ServersSpec::Classes(classes) = &mut scenario.servers {
+            for (class, resolved) in classes.iter_mut().zip(system.servers.classes()) {
+                class.name = Some(resolved.name.clone());
+            }
+        }
+        // The resolved scenario may be saved under another file name.
+        let name = scenario.name.get_or_insert_with(|| fallback_name.to_owned()).clone();
         Ok(Self {
-            name: scenario.name.clone().unwrap_or_else(|| fallback_name.to_owned()),
+            name,
             system,
             policy,
             window,
@@ -236,7 +245,8 @@ fn arrival_rate(scenario: &Scenario, servers: &Servers) -> Result<f64, Fault> {
             ));
         }
     };
-    if rate.is_finite() { Ok(rate) } else { Err(Fault::new("the arrival rate is not finite", "use smaller rates")) }
+    let key = if scenario.load.is_some() { "load" } else { "many_server" };
+    if rate.is_finite() { Ok(rate) } else { Err(Fault::at(key, "the arrival rate is not finite", "use smaller rates")) }
 }
 
 fn mean_one(law: &Law, why: &str) -> Result<(), Fault> {

@@ -2,8 +2,9 @@
 
 use super::error::{Mark, ScenarioError};
 use serde::de::{self, Deserialize, Deserializer};
-use serde_yaml::{NonFiniteFloatPolicy, Options, Spanned};
+use serde_yaml::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Options, Spanned};
 use std::fmt;
+use std::sync::Arc;
 
 /// A value and where it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +113,24 @@ impl<'de> Deserialize<'de> for RawValue {
     }
 }
 
+/// Line and column; files have fewer than 2^32 of them.
+fn place_of(location: serde_yaml::Location) -> (u32, u32) {
+    let clamped = |n| u32::try_from(n).unwrap_or(u32::MAX);
+    (clamped(location.line()), clamped(location.column()))
+}
+
+/// What the reader complains about, without its advice to programmers and without the place, which the mark tells.
+fn plain_message(yaml: &serde_yaml::Error) -> String {
+    if matches!(yaml.without_snippet(), serde_yaml::Error::MultipleDocuments { .. }) {
+        return "it holds more than one document".into();
+    }
+    let message = yaml.render_with_formatter(&serde_yaml::UserMessageFormatter);
+    if message.contains("limits breached") {
+        return "it is too large, or too large once its aliases are replaced".into();
+    }
+    message.split(" at line ").next().unwrap_or_default().to_owned()
+}
+
 /// How YAML is read: only `true` and `false` are truth values, keys are unique, and whatever could be read as
 /// another number than the one meant stays text.
 fn options() -> Options {
@@ -119,6 +138,7 @@ fn options() -> Options {
         strict_booleans: true,
         leading_zero_numbers_as_strings: true,
         with_snippet: false,
+        duplicate_keys: DuplicateKeyPolicy::PassThrough,
         non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
     }
 }
@@ -129,7 +149,8 @@ impl Node {
     /// # Errors
     /// If the text is not one YAML document, or a key stands twice in a map.
     pub fn parse(text: &str, origin: &str) -> Result<Self, ScenarioError> {
-        let at = |line, column| Mark { origin: origin.to_owned(), line, column };
+        let origin: Arc<str> = origin.into();
+        let at = |line, column| Mark { origin: Arc::clone(&origin), line, column };
         let error = |mark, rule: String, remedy: &str| ScenarioError {
             mark,
             path: String::new(),
@@ -143,21 +164,25 @@ impl Node {
             return Err(error(at(0, 0), "is empty".into(), "write at least servers, load and policy"));
         }
         let raw: Raw = serde_yaml::from_str_with_options(text, options()).map_err(|yaml| {
-            let (line, column) = yaml.location().map_or((0, 0), |l| (l.line(), l.column()));
-            let message = yaml.to_string();
+            let (line, column) = yaml.location().map_or((0, 0), place_of);
+            let message = plain_message(&yaml);
             // The reader puts the place in front or behind; the mark already tells it.
             let message = message.lines().next().unwrap_or("is not YAML").to_owned();
             error(at(line, column), format!("is not a valid YAML document: {message}"), "")
         })?;
-        Ok(Self::from_raw(raw, text, origin))
+        let root = Self::from_raw(raw, text, &origin);
+        if root.value == Value::Null {
+            return Err(error(at(0, 0), "is empty".into(), "write at least servers, load and policy"));
+        }
+        root.refuse_duplicates("")?;
+        Ok(root)
     }
 
-    fn from_raw(raw: Raw, text: &str, origin: &str) -> Self {
+    fn from_raw(raw: Raw, text: &str, origin: &Arc<str>) -> Self {
         let Raw(spanned) = raw;
-        let mark = |location: serde_yaml::Location| Mark {
-            origin: origin.to_owned(),
-            line: location.line(),
-            column: location.column(),
+        let mark = |location| {
+            let (line, column) = place_of(location);
+            Mark { origin: Arc::clone(origin), line, column }
         };
         let source = {
             let span = spanned.defined.span();
@@ -189,6 +214,30 @@ impl Node {
         Self { value, mark: mark(spanned.referenced) }
     }
 
+    /// Keys are unique; the reader leaves that to us, since only the tree knows the path.
+    fn refuse_duplicates(&self, path: &str) -> Result<(), ScenarioError> {
+        match &self.value {
+            Value::Map(entries) => entries.iter().enumerate().try_for_each(|(i, entry)| {
+                let dot = if path.is_empty() { "" } else { "." };
+                let below = format!("{path}{dot}{}", entry.key);
+                if entries[..i].iter().any(|other| other.key == entry.key) {
+                    return Err(ScenarioError {
+                        mark: entry.mark.clone(),
+                        path: below,
+                        value: None,
+                        rule: format!("the key `{}` stands twice", entry.key),
+                        remedy: "keep one of them".to_owned(),
+                    });
+                }
+                entry.node.refuse_duplicates(&below)
+            }),
+            Value::List(list) => {
+                list.iter().enumerate().try_for_each(|(i, node)| node.refuse_duplicates(&format!("{path}[{i}]")))
+            }
+            Value::Null | Value::Scalar { .. } => Ok(()),
+        }
+    }
+
     /// The node at a path such as `servers[0].rate`.
     pub fn get(&self, path: &str) -> Option<&Self> {
         let mut node = self;
@@ -218,7 +267,7 @@ impl Node {
     /// # Errors
     /// If the text has no `=`, the value is not YAML, or the path leads through a value that is no map or list.
     pub fn set(&mut self, assignment: &str) -> Result<(), ScenarioError> {
-        let mark = Mark { origin: format!("--set '{assignment}'"), line: 0, column: 0 };
+        let mark = Mark { origin: format!("--set '{assignment}'").into(), line: 0, column: 0 };
         let error = |path: &str, rule: String, remedy: &str| ScenarioError {
             mark: mark.clone(),
             path: path.to_owned(),
@@ -236,7 +285,7 @@ impl Node {
         let mut value = if text.trim().is_empty() {
             Self { value: Value::Null, mark: mark.clone() }
         } else {
-            Self::parse(text, &mark.origin)?
+            Self::parse(text, &mark.origin).map_err(|fault| ScenarioError { mark: mark.clone(), ..fault })?
         };
         value.forget_lines();
         let mut node = self;
@@ -308,7 +357,7 @@ fn steps(path: &str) -> impl Iterator<Item = Step<'_>> {
 mod tests {
     use super::*;
 
-    fn text_at(node: &Node, path: &str) -> (String, bool, u64, u64) {
+    fn text_at(node: &Node, path: &str) -> (String, bool, u32, u32) {
         let node = node.get(path).expect("path exists");
         match &node.value {
             Value::Scalar { text, plain } => (text.clone(), *plain, node.mark.line, node.mark.column),

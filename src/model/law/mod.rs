@@ -135,8 +135,13 @@ impl<'de> Deserialize<'de> for Law {
                 }
                 Tagged::deserialize(StrDeserializer::new(tag)).map(Law::from)
             }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Law, A::Error> {
-                Tagged::deserialize(MapAccessDeserializer::new(map)).map(Law::from)
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Law, A::Error> {
+                let law = Tagged::deserialize(MapAccessDeserializer::new(&mut map))?;
+                // The reader of enums stops after the first key; a second one must not be lost in silence.
+                match map.next_key::<de::IgnoredAny>()? {
+                    None => Ok(law.into()),
+                    Some(_) => Err(de::Error::custom("must have exactly one key, the name of a law\nkeep one of them")),
+                }
             }
         }
         deserializer.deserialize_any(Visitor)
