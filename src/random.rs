@@ -33,6 +33,36 @@ pub enum Component {
     Initial,
 }
 
+/// The number of components.
+const COMPONENTS: usize = Component::Initial as usize + 1;
+
+/// The streams of one replication.
+#[derive(Clone, Debug)]
+pub struct Streams([Stream; COMPONENTS]);
+
+impl Streams {
+    /// The streams of replication `replication` in an experiment with this `seed`.
+    pub fn new(seed: u64, replication: u64) -> Self {
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+        // A long jump is 2^192 steps. Any number of them at once takes as long as some hundreds one by one.
+        if replication < 256 {
+            (0..replication).for_each(|_| generator.long_jump());
+        } else {
+            generator.jump_ce(replication, 192);
+        }
+        Self(std::array::from_fn(|_| {
+            let stream = Stream(generator.clone());
+            generator.jump();
+            stream
+        }))
+    }
+
+    /// The stream of a component; whoever takes it twice draws the same numbers twice.
+    pub fn take(&self, component: Component) -> Stream {
+        self.0[component as usize].clone()
+    }
+}
+
 /// A stream of random numbers: xoshiro256++ with the few draws the simulator needs.
 #[derive(Clone, Debug)]
 pub struct Stream(Xoshiro256PlusPlus);
@@ -40,10 +70,7 @@ pub struct Stream(Xoshiro256PlusPlus);
 impl Stream {
     /// The stream of `component` in replication `replication` of an experiment with this `seed`.
     pub fn new(seed: u64, replication: u64, component: Component) -> Self {
-        let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
-        generator.jump_ce(replication, 192);
-        generator.jump_ce(component as u64, 128);
-        Self(generator)
+        Streams::new(seed, replication).take(component)
     }
 
     /// The next 64 random bits.
@@ -132,6 +159,10 @@ mod tests {
         by_hand.jump();
         let mut stream = Stream::new(7, 3, Component::Sizes);
         assert_eq!(stream.bits(), by_hand.next_u64());
+        // Far replications are reached by another way, which must meet the first.
+        let mut by_hand = Xoshiro256PlusPlus::seed_from_u64(7);
+        (0..300).for_each(|_| by_hand.long_jump());
+        assert_eq!(Stream::new(7, 300, Component::Arrivals).bits(), by_hand.next_u64());
     }
 
     #[test]

@@ -12,7 +12,7 @@ fn rises_with_the_delay(scenario: &str, rule: &str) {
     for delay in ["0", "0.1", "1", "10"] {
         let overrides = [
             format!("policy.information.{rule}.delay.exponential.mean={delay}"),
-            "run={warmup: 300, time: 400, replications: 8, seed: 2}".to_owned(),
+            "run={warmup: 300, time: 2000, replications: 12, seed: 2}".to_owned(),
         ];
         let plan = Plan::read(scenario, rule, rule, &overrides).unwrap_or_else(|error| panic!("{error}"));
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);

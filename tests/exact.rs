@@ -78,12 +78,15 @@ fn time_for_half_a_percent(load: f64) -> f64 {
     variance / (0.004 * mean).powi(2)
 }
 
-/// The load, or under random routing the load of the slowest server.
+/// The load, or under random routing the load of the slowest server; it tells how slowly the system forgets. With
+/// an idle server first, the slowest is overloaded only while none is idle, and 0.9 stands for that.
 fn heaviest_load(params: &Value) -> f64 {
     let rates: Vec<f64> = params["mu"].as_array().expect("rates").iter().filter_map(Value::as_f64).collect();
     let rate = params["lam_total"].as_f64().expect("an arrival rate");
+    let slowest = rate / rates.len() as f64 / rates.iter().copied().fold(f64::INFINITY, f64::min);
     match params["policy"].as_str() {
-        Some("random") => rate / rates.len() as f64 / rates.iter().copied().fold(f64::INFINITY, f64::min),
+        Some("random") => slowest,
+        Some("jiq") => slowest.min(0.9),
         _ => rate / rates.iter().sum::<f64>(),
     }
 }
@@ -202,10 +205,10 @@ fn judge(effort: f64) {
     assert!(largest > 2.0, "the largest of {judged} scores is {largest}");
 }
 
-/// All cases at 2.5 % relative standard error.
+/// All cases at 1.6 % relative standard error.
 #[test]
 fn exact_values_are_met_in_short_runs() {
-    judge(0.04);
+    judge(0.1);
 }
 
 /// All cases at 0.5 %: `cargo test --release --test exact -- --ignored`.

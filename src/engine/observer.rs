@@ -87,7 +87,9 @@ pub struct Snapshot<'a> {
     pub time: f64,
     /// Jobs at each server.
     pub lengths: &'a [u32],
-    /// The estimates of each dispatcher; empty when information is exact.
+    /// Whether dispatchers act on estimates of their own.
+    pub local: bool,
+    /// The estimates of each dispatcher; empty when information is exact, or no strategy or update looks at them.
     pub estimates: &'a [View],
     /// Sum over the jobs present of the time until each leaves.
     pub remaining_time: f64,

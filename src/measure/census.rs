@@ -102,7 +102,7 @@ mod tests {
         let mut stream = Stream::new(6, 0, Component::Information);
         let mut lengths = vec![2_u32, 0, 5];
         fn snapshot(lengths: &[u32]) -> Snapshot<'_> {
-            Snapshot { time: 0.0, lengths, estimates: &[], remaining_time: 0.0 }
+            Snapshot { time: 0.0, lengths, local: false, estimates: &[], remaining_time: 0.0 }
         }
         let mut census = Census::new(&snapshot(&lengths));
         for _ in 0..5_000 {

@@ -11,6 +11,8 @@ use crate::model::Sum;
 #[derive(Clone, Debug)]
 pub(super) struct Staleness {
     dispatchers: usize,
+    /// Dispatchers that act on estimates, but have none worth keeping.
+    unknown: bool,
     /// `estimates[n * M + m]`.
     estimates: Vec<u32>,
     lengths: Vec<u32>,
@@ -37,6 +39,7 @@ impl Staleness {
         }
         Self {
             dispatchers,
+            unknown: snapshot.local && snapshot.estimates.is_empty(),
             estimates,
             lengths: snapshot.lengths.to_vec(),
             since: snapshot.time,
@@ -86,8 +89,9 @@ impl Staleness {
 
     pub(super) fn readings(&self, length: f64, readings: &mut Vec<Reading>) {
         let pairs = self.estimates.len() as f64;
-        // Without estimates the view is the truth.
-        let mean = |area: Sum| Some(if pairs > 0.0 { area.value() / length / pairs } else { 0.0 });
+        // Exact information is the truth itself.
+        let exact = if self.unknown { None } else { Some(0.0) };
+        let mean = |area: Sum| if pairs > 0.0 { Some(area.value() / length / pairs) } else { exact };
         readings.push(Reading::plain(Metric::EstimateError, mean(self.absolute_area)));
         readings.push(Reading::plain(Metric::EstimateBias, mean(self.signed_area)));
     }

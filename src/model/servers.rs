@@ -54,6 +54,9 @@ impl Servers {
                 return Err(Fault::at(format!("[{i}].name"), "class names must differ", "choose another name"));
             }
         }
+        if !classes.iter().map(|class| f64::from(class.count) * class.rate).sum::<f64>().is_finite() {
+            return Err(Fault::new("the rates of all servers must have a finite sum", "use smaller rates"));
+        }
         let class_of = if classes.len() == 1 {
             Vec::new()
         } else {

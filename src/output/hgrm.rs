@@ -15,15 +15,23 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         write_lines(response, out)?;
     }
     let moments = response.moments();
+    let decimals = decimals(response);
     let or_zero = |value: Option<f64>| value.unwrap_or(0.0);
     let deviation = or_zero(moments.variance()).sqrt();
-    writeln!(out, "#[Mean    = {:>14.6}, StdDeviation   = {deviation:>14.6}]", or_zero(moments.mean()))?;
-    writeln!(out, "#[Max     = {:>14.6}, Total count    = {:>14}]", or_zero(moments.max()), moments.count())?;
+    let (mean, max) = (or_zero(moments.mean()), or_zero(moments.max()));
+    writeln!(out, "#[Mean    = {mean:>14.decimals$}, StdDeviation   = {deviation:>14.decimals$}]")?;
+    writeln!(out, "#[Max     = {max:>14.decimals$}, Total count    = {:>14}]", moments.count())?;
     writeln!(out, "#[Buckets = {:>14}, SubBuckets     = {:>14}]", counts.buckets(), 1 << 11)
+}
+
+/// Enough decimals to show a tick.
+fn decimals(response: &DelayHistogram) -> usize {
+    (-response.tick().log10()).ceil().max(6.0) as usize
 }
 
 fn write_lines(response: &DelayHistogram, out: &mut dyn Write) -> io::Result<()> {
     let counts = response.counts();
+    let decimals = decimals(response);
     let mut total = 0;
     for step in counts.iter_quantiles(LINES_PER_HALVING) {
         total += step.count_since_last_iteration();
@@ -31,9 +39,9 @@ fn write_lines(response: &DelayHistogram, out: &mut dyn Write) -> io::Result<()>
         let value = step.value_iterated_to() as f64 * response.tick();
         if quantile >= 1.0 || total == counts.len() {
             // The iterator may come to the last value several times: one line says 100 %.
-            return writeln!(out, "{value:>14.6} {:>2.12} {:>10}", 1.0, counts.len());
+            return writeln!(out, "{value:>14.decimals$} {:>2.12} {:>10}", 1.0, counts.len());
         }
-        writeln!(out, "{value:>14.6} {quantile:>2.12} {total:>10} {:>14.2}", 1.0 / (1.0 - quantile))?;
+        writeln!(out, "{value:>14.decimals$} {quantile:>2.12} {total:>10} {:>14.2}", 1.0 / (1.0 - quantile))?;
     }
     Ok(())
 }

@@ -89,8 +89,7 @@ impl Plan {
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
         let open = scenario.run.warmup.get();
         let window = Window { open, close: open + scenario.run.time.get() };
-        let longer = if open > scenario.run.time.get() { "run.warmup" } else { "run.time" };
-        check_clock(&system, window).map_err(located(longer))?;
+        check_clock(&system, window, scenario.run.time.get()).map_err(located("run"))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
             if !(0.0..=1.0).contains(&q) {
                 let fault = Fault::at(format!("[{i}]"), "must be a number from 0 to 1", "write for example 0.99");
@@ -189,6 +188,7 @@ fn resolve_servers(spec: &ServersSpec) -> Result<Servers, Fault> {
             let resolved: Result<Vec<_>, Fault> = (1..)
                 .zip(classes)
                 .map(|(i, class)| {
+                    check_bounds(&format!("[{}].rate", i - 1), "the rate", class.rate.get())?;
                     Ok(ServerClass {
                         name: class.name.clone().unwrap_or_else(|| format!("class_{i}")),
                         count: too_many(format!("[{}].count", i - 1), class.count.get())?,
@@ -245,8 +245,16 @@ fn arrival_rate(scenario: &Scenario, servers: &Servers) -> Result<f64, Fault> {
             ));
         }
     };
-    let key = if scenario.load.is_some() { "load" } else { "many_server" };
-    if rate.is_finite() { Ok(rate) } else { Err(Fault::at(key, "the arrival rate is not finite", "use smaller rates")) }
+    let key = match (scenario.load, scenario.arrival_rate) {
+        (Some(_), _) => "load",
+        (_, Some(_)) => "arrival_rate",
+        _ => "many_server",
+    };
+    // No arrivals at all are a system too.
+    if rate != 0.0 {
+        check_bounds(key, "the total arrival rate", rate)?;
+    }
+    Ok(rate)
 }
 
 fn mean_one(law: &Law, why: &str) -> Result<(), Fault> {
@@ -278,18 +286,34 @@ fn initial(spec: &InitialSpec, system: &System, policy: &Policy) -> Result<Initi
     }
 }
 
+/// Times and rates beyond these bounds have squares that a floating-point number cannot hold.
+const BOUNDS: std::ops::RangeInclusive<f64> = 1e-150..=1e150;
+
+fn check_bounds(path: &str, what: &str, rate: f64) -> Result<(), Fault> {
+    if BOUNDS.contains(&rate) {
+        return Ok(());
+    }
+    let rule = format!("{what} is {rate:e} and must lie between {:e} and {:e}", BOUNDS.start(), BOUNDS.end());
+    Err(Fault::at(path, rule, "use another unit of time"))
+}
+
 /// The clock must tell events apart at the end of the run: its last digit may not exceed a thousandth of the
-/// shortest of the mean times that matter.
-fn check_clock(system: &System, window: Window) -> Result<(), Fault> {
-    if !window.close.is_finite() {
-        return Err(Fault::new("warm-up and time together are not finite", "write a shorter time"));
+/// shortest of the mean times that matter, nor of the window.
+fn check_clock(system: &System, window: Window, time: f64) -> Result<(), Fault> {
+    if (window.length() - time).abs() > 1e-3 * time {
+        return Err(Fault::at(
+            "time",
+            format!("the window of {time} is too short to be told from the warm-up of {}", window.open),
+            "write a longer time or a shorter warm-up",
+        ));
     }
     let fastest = system.arrivals.rate.max(system.servers.largest_rate());
-    let longest = 1e-3 / f64::EPSILON / fastest;
+    let longest = (1e-3 / f64::EPSILON / fastest).min(*BOUNDS.end());
     if window.close <= longest {
         return Ok(());
     }
-    Err(Fault::new(
+    Err(Fault::at(
+        if window.open > time { "warmup" } else { "time" },
         format!(
             "the run would end at {:e}, where the clock no longer tells events apart that come {fastest} per unit of \
              time; the limit is {longest:e}",

@@ -85,6 +85,11 @@ impl Calendar {
         self.messages.send(key, message);
     }
 
+    /// Drops the messages in flight from a server to a dispatcher, which one without delay has overtaken.
+    pub(super) fn drop_deliveries(&mut self, server: u32, dispatcher: u32) {
+        self.messages.drop_all(server, dispatcher);
+    }
+
     /// Takes the next event before `end`.
     #[inline]
     pub(super) fn next_before(&mut self, end: f64) -> Option<(f64, Event)> {

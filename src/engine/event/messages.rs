@@ -70,6 +70,16 @@ impl Messages {
         self.queue.push(Flight { serial, message }, Reverse(arrival));
     }
 
+    /// Drops all messages in flight of a pair: one that needed no time has overtaken them.
+    pub(super) fn drop_all(&mut self, server: u32, dispatcher: u32) {
+        if self.queue.is_empty() {
+            return;
+        }
+        for serial in self.pairs.remove(&(server, dispatcher)).into_iter().flatten() {
+            self.queue.remove(&serial);
+        }
+    }
+
     #[inline]
     pub(super) fn first(&self) -> Option<(Key, Message)> {
         self.queue.peek().map(|(flight, &Reverse(key))| (key, flight.message))

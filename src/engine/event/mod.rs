@@ -13,36 +13,9 @@ use crate::model::{Sum, System};
 use crate::policy::dispatch::Chooser;
 use crate::policy::information::{Channel, Rules};
 use crate::policy::{Need, Policy, Sampler, View};
-use crate::random::{Component, Stream};
+use crate::random::{Component, Stream, Streams};
 use calendar::{Calendar, Event};
 use messages::Message;
-
-/// The random streams of one replication, one per purpose.
-#[derive(Debug)]
-struct Streams {
-    arrivals: Stream,
-    dispatchers: Stream,
-    sizes: Stream,
-    dispatch: Stream,
-    information: Stream,
-    delays: Stream,
-    losses: Stream,
-}
-
-impl Streams {
-    fn new(seed: u64, replication: u64) -> Self {
-        let stream = |component| Stream::new(seed, replication, component);
-        Self {
-            arrivals: stream(Component::Arrivals),
-            dispatchers: stream(Component::Dispatchers),
-            sizes: stream(Component::Sizes),
-            dispatch: stream(Component::Dispatch),
-            information: stream(Component::Information),
-            delays: stream(Component::Delays),
-            losses: stream(Component::Losses),
-        }
-    }
-}
 
 /// Why a message is sent.
 #[derive(Clone, Copy, Debug)]
@@ -56,12 +29,20 @@ enum Report {
 pub struct EventEngine<'a> {
     system: &'a System,
     rules: Rules,
+    /// Whether dispatchers act on estimates of their own.
+    local: bool,
     count_own_jobs: bool,
     /// Messages of a strategy with exact information, per job.
     messages_per_choice: u64,
     chooser: Chooser,
     push_sampler: Option<Sampler>,
-    streams: Streams,
+    arrival_stream: Stream,
+    dispatcher_stream: Stream,
+    size_stream: Stream,
+    dispatch_stream: Stream,
+    information_stream: Stream,
+    delay_stream: Stream,
+    loss_stream: Stream,
     calendar: Calendar,
     now: f64,
     /// Last departure so far from each server: when it has worked off all jobs it holds.
@@ -79,8 +60,8 @@ impl<'a> EventEngine<'a> {
     /// If the initial lengths exceed what a queue can hold.
     pub fn new(system: &'a System, policy: &Policy, seed: u64, replication: u64) -> Result<Self, EngineError> {
         let servers = &system.servers;
-        let mut streams = Streams::new(seed, replication);
-        let mut initial = Stream::new(seed, replication, Component::Initial);
+        let streams = Streams::new(seed, replication);
+        let mut initial = streams.take(Component::Initial);
         let lengths = system.initial.lengths(servers.len(), &mut initial);
         let mut calendar = Calendar::new(servers.len());
         let mut free_at = vec![0.0; servers.len() as usize];
@@ -101,14 +82,22 @@ impl<'a> EventEngine<'a> {
         } else {
             Vec::new()
         };
+        let mut dispatch_stream = streams.take(Component::Dispatch);
         let mut engine = Self {
             system,
+            local,
             count_own_jobs: policy.count_own_jobs && estimating,
             messages_per_choice: if local { 0 } else { 2 * policy.dispatch.lengths_asked(servers) },
-            chooser: policy.dispatch.prepare(servers, &system.dispatchers, &mut streams.dispatch),
+            chooser: policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream),
             push_sampler: rules.push.as_ref().map(|push| Sampler::new(push.d.get() as u32, servers.len())),
             rules,
-            streams,
+            arrival_stream: streams.take(Component::Arrivals),
+            dispatcher_stream: streams.take(Component::Dispatchers),
+            size_stream: streams.take(Component::Sizes),
+            dispatch_stream,
+            information_stream: streams.take(Component::Information),
+            delay_stream: streams.take(Component::Delays),
+            loss_stream: streams.take(Component::Losses),
             calendar,
             now: 0.0,
             free_at,
@@ -154,6 +143,7 @@ impl<'a> EventEngine<'a> {
         Snapshot {
             time: self.now,
             lengths: self.queues.lengths(),
+            local: self.local,
             estimates: &self.estimates,
             remaining_time: remaining_time.value(),
         }
@@ -162,7 +152,7 @@ impl<'a> EventEngine<'a> {
     fn schedule_arrival(&mut self) {
         let arrivals = &self.system.arrivals;
         let next = if arrivals.rate > 0.0 {
-            self.now + arrivals.interarrival.sample(&mut self.streams.arrivals) / arrivals.rate
+            self.now + arrivals.interarrival.sample(&mut self.arrival_stream) / arrivals.rate
         } else {
             f64::INFINITY
         };
@@ -172,10 +162,10 @@ impl<'a> EventEngine<'a> {
     #[inline]
     fn arrive<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
         let system = self.system;
-        let dispatcher = system.dispatchers.draw(&mut self.streams.dispatchers);
-        let size = system.service.sample(&mut self.streams.sizes);
+        let dispatcher = system.dispatchers.draw(&mut self.dispatcher_stream);
+        let size = system.service.sample(&mut self.size_stream);
         let view = self.estimates.get(dispatcher as usize).unwrap_or(&self.queues);
-        let server = self.chooser.choose(dispatcher, view, &mut self.streams.dispatch);
+        let server = self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
         if self.messages_per_choice > 0 {
             observer.sent(MessageKind::Exact, self.messages_per_choice);
         }
@@ -231,7 +221,7 @@ impl<'a> EventEngine<'a> {
 
     /// Reports of a server that has completed a job and now holds `length`.
     fn report<O: Observer>(&mut self, server: u32, length: u32, observer: &mut O) {
-        let stream = &mut self.streams.information;
+        let stream = &mut self.information_stream;
         let report = if self.rules.pull.as_ref().is_some_and(|pull| pull.happens(length, stream)) {
             Report::Pull
         } else if length == 0 && self.rules.on_idle.is_some() {
@@ -254,8 +244,8 @@ impl<'a> EventEngine<'a> {
     /// The dispatcher that has just sent a job may ask some servers.
     fn push<O: Observer>(&mut self, dispatcher: u32, observer: &mut O) {
         let (Some(push), Some(mut sampler)) = (&self.rules.push, self.push_sampler.take()) else { return };
-        if push.happens(&mut self.streams.information) {
-            let sample = sampler.draw(&mut self.streams.information);
+        if push.happens(&mut self.information_stream) {
+            let sample = sampler.draw(&mut self.information_stream);
             observer.sent(MessageKind::Push, 2 * sample.len() as u64);
             for &server in sample {
                 let length = self.queues.length(server);
@@ -276,13 +266,14 @@ impl<'a> EventEngine<'a> {
     /// Sends a message: lost, there at once, or on its way.
     fn send<O: Observer>(&mut self, report: Report, message: Message, observer: &mut O) {
         let Some(channel) = Self::channel(&self.rules, report) else { return };
-        if channel.loss > 0.0 && self.streams.losses.chance(channel.loss) {
+        if channel.loss > 0.0 && self.loss_stream.chance(channel.loss) {
             return;
         }
         if channel.delay.is_zero() {
+            self.calendar.drop_deliveries(message.server, message.dispatcher);
             self.deliver(message, observer);
         } else {
-            let arrival = self.now + channel.delay.sample(&mut self.streams.delays);
+            let arrival = self.now + channel.delay.sample(&mut self.delay_stream);
             self.calendar.schedule_delivery(arrival, message);
         }
     }

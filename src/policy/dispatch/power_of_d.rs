@@ -19,6 +19,9 @@ pub struct PowerOfD {
     pub replacement: bool,
 }
 
+/// The largest d: more samples per job than this take for ever.
+const MOST: u64 = 1_000_000;
+
 /// How the servers are sampled.
 #[derive(Clone, Debug)]
 pub(crate) enum Ready {
@@ -45,6 +48,9 @@ impl Strategy for PowerOfD {
     }
 
     fn validate(&self, servers: &Servers) -> Result<(), Fault> {
+        if self.d.get() > MOST {
+            return Err(Fault::at("d", format!("d must be at most {MOST}"), "use fewer choices, or shortest"));
+        }
         if !self.replacement && self.d.get() > u64::from(servers.len()) {
             let n = servers.len();
             return Err(Fault::at(
