@@ -41,7 +41,7 @@ impl Staleness {
             dispatchers,
             unknown: snapshot.local && snapshot.estimates.is_empty(),
             estimates,
-            lengths: snapshot.lengths.to_vec(),
+            lengths: if dispatchers > 0 { snapshot.lengths.to_vec() } else { Vec::new() },
             since: snapshot.time,
             absolute,
             signed,
@@ -58,6 +58,9 @@ impl Staleness {
     }
 
     pub(super) fn length_changed(&mut self, change: &LengthChange) {
+        if self.estimates.is_empty() {
+            return;
+        }
         self.advance(change.time);
         let server = change.server as usize;
         self.lengths[server] = change.new;
