@@ -4,7 +4,7 @@
 //! numbers of one run: machines differ, and drift.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use herdsim::engine::{EventEngine, Observer, Unobserved};
+use herdsim::engine::{Engine, EventEngine, Observer, Unobserved};
 use herdsim::measure::Probes;
 use herdsim::scenario::Plan;
 use std::hint::black_box;
@@ -55,7 +55,8 @@ fn supermarket_model(c: &mut Criterion) {
             group.bench_function(BenchmarkId::new(name, servers), |b| {
                 let plan = supermarket(servers, measure);
                 let mut engine = warm(&plan);
-                let mut probes = Probes::new(&plan.measure, &plan.system, plan.window, &engine.snapshot());
+                let mut probes =
+                    Probes::new(&plan.measure, &plan.system, &plan.policy, plan.window, &engine.snapshot());
                 b.iter(|| step(black_box(&mut engine), &mut probes));
             });
         }

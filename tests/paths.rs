@@ -3,7 +3,9 @@
 //! An observer of this file recomputes what the library's probes measure from scratch at every event, in the plainest
 //! way, and must find the same.
 
-use herdsim::engine::{Blocked, Dispatched, EventEngine, Joined, LengthChange, MessageKind, Observer, Unobserved};
+use herdsim::engine::{
+    Blocked, Dispatched, Engine, EventEngine, Joined, LengthChange, MessageKind, Observer, Unobserved,
+};
 use herdsim::experiment::run_replication;
 use herdsim::measure::{Metric, Record};
 use herdsim::policy::Dispatch;
@@ -17,6 +19,9 @@ const TIME: f64 = 60.0;
 fn strategy(tag: &str) -> String {
     match tag {
         "power_of_d" => "{power_of_d: {d: 2}}".to_owned(),
+        "best_of_memory" => "{best_of_memory: {d: 2}}".to_owned(),
+        "one_plus_beta" => "{one_plus_beta: {beta: 0.5}}".to_owned(),
+        "ranked" => "{ranked: {weights: [0.4, 0.6]}}".to_owned(),
         plain => plain.to_owned(),
     }
 }
@@ -118,7 +123,9 @@ impl Case {
     fn messages_per_job(&self) -> Option<f64> {
         match (self.info.text.as_str(), self.tag) {
             ("exact", _) if self.is_blind() => Some(0.0),
-            ("exact", "power_of_d") => Some(4.0),
+            ("exact", "power_of_d" | "one_plus_beta") => Some(4.0),
+            // Two are sampled and one is remembered.
+            ("exact", "best_of_memory") => Some(6.0),
             ("exact", _) => Some(10.0),
             ("none", _) => Some(0.0),
             // Two servers are asked after each job, and answer.
@@ -224,9 +231,9 @@ impl Observer for Ledger {
     }
 
     fn joined(&mut self, joined: &Joined) {
-        assert!(joined.wait >= 0.0 && joined.response >= joined.wait, "{joined:?}");
+        assert!(joined.wait >= 0.0 && joined.response() >= joined.wait, "{joined:?}");
         assert_eq!(joined.wait == 0.0, joined.found == 0, "exponential jobs wait just when there is one before them");
-        self.response += joined.response;
+        self.response += joined.response();
         self.waiting += joined.wait;
         self.waited += u64::from(joined.found > 0);
     }
@@ -265,7 +272,7 @@ struct Promises {
 
 impl Observer for Promises {
     fn joined(&mut self, joined: &Joined) {
-        self.next = Some(joined.time + joined.response);
+        self.next = Some(joined.time + joined.response());
     }
 
     fn length_changed(&mut self, change: &LengthChange) {
@@ -481,7 +488,7 @@ impl Observer for Traffic {
     }
 
     fn joined(&mut self, joined: &Joined) {
-        self.services.push(joined.response - joined.wait);
+        self.services.push(joined.service);
     }
 }
 
@@ -518,7 +525,8 @@ fn every_policy_meets_the_same_traffic() {
 fn one_server_makes_all_policies_equal() {
     let mut first = None;
     for &(tag, _) in Dispatch::CATALOGUE {
-        let strategy = strategy(tag).replace("d: 2", "d: 1");
+        // One server is neither a pair nor two ranks.
+        let strategy = strategy(tag).replace("d: 2", "d: 1").replace("beta: 0.5", "beta: 0").replace("0.4, 0.6", "1");
         for information in ["exact", "none", "pull", "push", "on_idle", "{pull: {delay: 1, loss: 0.5}}"] {
             let text = format!(
                 "servers: 1\nload: 0.8\npolicy: {{dispatch: {strategy}, information: {information}}}\n\

@@ -1,6 +1,6 @@
 //! How simulators like this one have failed their users: each test names the row of the list of pitfalls it covers.
 
-use herdsim::engine::{Dispatched, EventEngine, Joined, LengthChange, Observer};
+use herdsim::engine::{Dispatched, Engine, EventEngine, Joined, LengthChange, Observer};
 use herdsim::experiment::{self, Monitor, Unwatched, run_replication};
 use herdsim::measure::{DelayHistogram, Measure, Metric, Moments, Probes, Record};
 use herdsim::model::law::{Constant, Exponential, Uniform};
@@ -121,7 +121,7 @@ impl Observer for Diary {
     }
 
     fn joined(&mut self, joined: &Joined) {
-        self.responses.push(joined.response);
+        self.responses.push(joined.response());
     }
 
     fn length_changed(&mut self, change: &LengthChange) {
@@ -227,6 +227,13 @@ fn t09_h01_without_jobs_there_are_no_delays() {
         Metric::MessagesPerJob,
         Metric::BlockedFraction,
         Metric::RegretMean,
+        Metric::ChosenRankMean,
+        Metric::ChosenRank,
+        Metric::ChosenShortestProbability,
+        Metric::BurstSizeMean,
+        Metric::BurstSize,
+        Metric::CoincidenceRatio,
+        Metric::EstimateAgeMean,
     ];
     for estimate in &results.estimates {
         if of_jobs.contains(&estimate.metric) {
@@ -416,12 +423,14 @@ fn scaled(factor: f64, delay: &str) -> String {
         "servers: [{{count: 6, rate: {:e}}}, {{count: 2, rate: {:e}}}]\ndispatchers: 3\narrival_rate: {:e}\n\
          buffer: 20\n\
          policy: {{dispatch: shortest, information: {{push: {{d: 2, probability: 0.25, delay: {delay}, loss: 0.125}}, \
-         pull: {{probability: 0.25, delay: {delay}}}}}}}\nrun: {{warmup: {}, time: {}, replications: 3}}\n",
+         pull: {{probability: 0.25, delay: {delay}}}}}}}\nrun: {{warmup: {}, time: {}, replications: 3}}\n\
+         measure: {{coincidence_window: {}}}\n",
         factor,
         2.0 * factor,
         9.0 * factor,
         time(50.0),
-        time(500.0)
+        time(500.0),
+        time(0.125)
     )
 }
 
@@ -582,11 +591,15 @@ fn e06_zero_times_neither_hang_nor_vanish() {
         assert!(refusal(&format!("{base}service: {law}")).path.starts_with("service"));
     }
     let system = lone_server(Arrivals::poisson(1.0), 0.0);
-    let policy =
-        Policy { dispatch: Dispatch::Shortest(Shortest {}), information: Information::Exact, count_own_jobs: true };
+    let policy = Policy {
+        dispatch: Dispatch::Shortest(Shortest {}),
+        information: Information::exact(),
+        count_own_jobs: true,
+        per_probe: 2,
+    };
     let window = Window { open: 0.0, close: 100.0 };
     let mut engine = EventEngine::new(&system, &policy, 1, 0).expect("queues start empty");
-    let mut probes = Probes::new(&Measure::default(), &system, window, &engine.snapshot());
+    let mut probes = Probes::new(&Measure::default(), &system, &policy, window, &engine.snapshot());
     engine.run_until(window.close, u64::MAX, &mut probes).expect("lengths stay within their range");
     let snapshot = engine.snapshot();
     probes.close(&snapshot);

@@ -3,6 +3,7 @@
 use herdsim::experiment::{self, Unwatched};
 use herdsim::measure::Metric;
 use herdsim::model::Law;
+use herdsim::model::arrivals::Process;
 use herdsim::policy::{Dispatch, Information};
 use herdsim::scenario::{DEFAULT, Plan};
 use std::num::NonZeroUsize;
@@ -28,11 +29,19 @@ fn every_scenario_runs_and_its_books_agree() {
     let scenarios = scenarios();
     assert!(scenarios.len() >= 6);
     for (name, text) in scenarios {
-        let whole = Plan::read(&text, &name, "test", &[]).unwrap_or_else(|error| panic!("{error}"));
+        // A trace is sought beside its scenario.
+        let origin = format!("{}/scenarios/{name}", env!("CARGO_MANIFEST_DIR"));
+        let whole = Plan::read(&text, &origin, "test", &[]).unwrap_or_else(|error| panic!("{error}"));
         // About twenty thousand jobs are enough to see that it works.
         let time = 2e4 / whole.system.arrivals.rate;
-        let short = [format!("run.time={time}"), format!("run.warmup={}", time / 4.0), "run.replications=2".into()];
-        let plan = Plan::read(&text, &name, "test", &short).unwrap_or_else(|error| panic!("{error}"));
+        let mut short = vec!["run.replications=2".to_owned()];
+        // A trace has the length it has.
+        if !matches!(whole.system.arrivals.process, Process::Trace(_)) {
+            let whole_slots = |time: f64| if whole.slots.is_some() { time.ceil() } else { time };
+            let (time, warmup) = (whole_slots(time), whole_slots(time / 4.0));
+            short.extend([format!("run.time={time}"), format!("run.warmup={warmup}")]);
+        }
+        let plan = Plan::read(&text, &origin, "test", &short).unwrap_or_else(|error| panic!("{error}"));
         let results = experiment::run(&plan, NonZeroUsize::MIN, &Unwatched).expect("the run ends well");
         let jobs = &results.manifest.jobs;
         assert_eq!(jobs.inside_at_open + jobs.arrived, jobs.completed + jobs.blocked + jobs.inside_at_close, "{name}");

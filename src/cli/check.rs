@@ -25,7 +25,7 @@ impl Check {
             ("total service rate", system.servers.total_rate().to_string()),
             ("total arrival rate", system.arrivals.rate.to_string()),
             ("load", system.load().to_string()),
-            ("engine", "event".to_owned()),
+            ("engine", plan.engine().to_owned()),
             ("jobs expected", format!("{jobs:.3e} in {} replications, warm-up included", plan.replications)),
         ];
         // A string takes every line.

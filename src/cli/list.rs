@@ -2,7 +2,7 @@
 
 use super::{Failure, print};
 use crate::measure::Metric;
-use crate::model::Law;
+use crate::model::{Arrivals, CountLaw, Law};
 use crate::policy::{Dispatch, Information};
 use std::fmt::Write;
 
@@ -11,7 +11,9 @@ pub(super) fn execute() -> Result<(), Failure> {
     let sections = [
         ("Strategies (policy.dispatch)", Dispatch::CATALOGUE),
         ("Information (policy.information)", Information::CATALOGUE),
+        ("Arrivals (arrivals)", Arrivals::CATALOGUE),
         ("Laws (service, arrivals.renewal, delay)", Law::CATALOGUE),
+        ("Laws of a slot (slots.arrivals, slots.service)", CountLaw::CATALOGUE),
         ("Metrics (estimates.csv)", &metrics),
     ];
     let mut text = String::new();

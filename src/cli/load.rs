@@ -13,7 +13,8 @@ const LARGEST: u64 = 16 << 20;
 pub(super) struct Source {
     /// The scenario file; without one, the supermarket model with 1,000 servers.
     file: Option<PathBuf>,
-    /// Override a key, for example --set load=0.95 or --set policy.dispatch=shortest; may be repeated.
+    /// Override a key, for example --set load=0.95 or --set policy.dispatch=shortest; may be repeated. Nothing
+    /// behind the = takes the key away.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<String>,
 }

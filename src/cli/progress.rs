@@ -1,4 +1,4 @@
-//! A progress bar on a terminal, and the ear for Ctrl-C.
+//! A progress bar on a terminal, and the ear for Ctrl-C and other requests to end.
 
 use crate::experiment::Monitor;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -28,7 +28,7 @@ impl Progress {
         }
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
-        // The first Ctrl-C stops the run in good order, the second at once.
+        // The first Ctrl-C or SIGTERM stops the run in good order, the second at once.
         let listening = ctrlc::set_handler(move || {
             if asked.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);

@@ -4,6 +4,7 @@ use super::load::Source;
 use super::progress::Progress;
 use super::table::table;
 use super::{Failure, print};
+use crate::engine::EngineError;
 use crate::experiment;
 use crate::output::{Directory, portable_name};
 use crate::stats::Warning;
@@ -50,7 +51,10 @@ impl Run {
         progress.finish();
         let results = ran.map_err(|error| {
             directory.abandon();
-            Failure::Outside(error.to_string())
+            match error {
+                EngineError::Trace(error) => Failure::Input(error.to_string()),
+                error => Failure::Outside(error.to_string()),
+            }
         })?;
         if results.replications.is_empty() {
             directory.abandon();
@@ -64,13 +68,22 @@ impl Run {
             print(&format!("{json}\n"))?;
         } else {
             let manifest = &results.manifest;
+            // A name may hold anything; a terminal gets none of its control codes.
+            let name: String = manifest.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            let note = if plan.mean_field().is_some_and(|limit| !limit.is_exact()) {
+                "theory: the limit as the number of servers grows\n"
+            } else {
+                ""
+            };
             print(&format!(
-                "{}: {} jobs in {} replications of {} after a warm-up of {}, seed {}, {} engine, {:.1} s\n{}\n\
+                "{name}: {} jobs in {} of {} after a warm-up of {}, seed {}, {} engine, {:.1} s\n{}\n{note}\
                  Results are in {}\n",
-                manifest.name,
                 manifest.jobs.arrived,
-                manifest.replications,
-                manifest.window_close - manifest.window_open,
+                match manifest.replications {
+                    1 => "1 replication".to_owned(),
+                    count => format!("{count} replications"),
+                },
+                plan.scenario.run.time.get(),
                 manifest.window_open,
                 manifest.seed,
                 manifest.engine,

@@ -17,6 +17,10 @@ const SHOWN: &[Metric] = &[
     Metric::EstimateError,
     Metric::RegretMean,
     Metric::Imbalance,
+    Metric::QueueRangeMean,
+    Metric::ChosenRankMean,
+    Metric::CoincidenceRatio,
+    Metric::EstimateAgeMean,
     Metric::TailFraction,
 ];
 
@@ -64,6 +68,10 @@ fn shown(estimate: &Estimate, local: bool) -> bool {
         Metric::TailFraction => estimate.key.parse::<u64>().is_ok_and(|k| k <= LEVELS),
         Metric::BlockedFraction | Metric::MessagesPerJob => !zero && estimate.key.is_empty(),
         Metric::EstimateError => local && !zero,
+        // What the rows above do not already say is worth a line where dispatchers may herd.
+        Metric::QueueRangeMean | Metric::ChosenRankMean | Metric::CoincidenceRatio | Metric::EstimateAgeMean => {
+            local && estimate.estimate.is_some()
+        }
         _ => true,
     }
 }

@@ -1,11 +1,19 @@
 //! How time passes: engines that move a system along, and the observer they report to.
 
+mod beliefs;
 pub mod event;
+mod key;
+mod messages;
 mod observer;
+pub mod slotted;
 
 pub use event::EventEngine;
-pub use observer::{Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot, Unobserved};
+pub use observer::{
+    Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Unobserved,
+};
+pub use slotted::SlottedEngine;
 
+use crate::model::arrivals::TraceError;
 use std::fmt;
 
 /// Where an engine stopped.
@@ -17,8 +25,26 @@ pub enum Progress {
     Reached,
 }
 
+/// A replication that can be moved along in time.
+pub trait Engine {
+    /// Runs until every event before `end` has happened, or about `events` of them have.
+    ///
+    /// # Errors
+    /// If the run cannot go on.
+    fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError>;
+
+    /// The present time.
+    fn now(&self) -> f64;
+
+    /// The present state.
+    fn snapshot(&self) -> Snapshot<'_>;
+
+    /// Ends the measuring window now: tells the observer what is still to come of the jobs inside, and closes it.
+    fn close<O: Observer>(&mut self, observer: &mut O);
+}
+
 /// Why an engine cannot go on; the run is lost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum EngineError {
     /// A queue or an estimate would exceed `u32::MAX` jobs.
     LengthOverflow {
@@ -27,6 +53,16 @@ pub enum EngineError {
         /// At which server.
         server: u32,
     },
+    /// A law cannot have the mean that is asked for.
+    Law(String),
+    /// The file of a trace can no longer be read as it could when the scenario was.
+    Trace(Box<TraceError>),
+}
+
+impl From<Box<TraceError>> for EngineError {
+    fn from(error: Box<TraceError>) -> Self {
+        Self::Trace(error)
+    }
 }
 
 impl fmt::Display for EngineError {
@@ -35,6 +71,8 @@ impl fmt::Display for EngineError {
             Self::LengthOverflow { time, server } => {
                 write!(f, "at time {time} a length at server {server} would exceed {} jobs", u32::MAX)
             }
+            Self::Law(rule) => f.write_str(rule),
+            Self::Trace(error) => error.fmt(f),
         }
     }
 }

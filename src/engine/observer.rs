@@ -2,7 +2,7 @@
 
 use crate::policy::View;
 
-/// A job has been given to a server, whether it will be let in or not.
+/// Jobs have been given to a server, whether they will be let in or not.
 #[derive(Clone, Copy, Debug)]
 pub struct Dispatched {
     /// When.
@@ -11,8 +11,10 @@ pub struct Dispatched {
     pub dispatcher: u32,
     /// The server chosen.
     pub server: u32,
-    /// Jobs at that server just before, the one in service included.
+    /// Jobs at that server just before, or at the start of the slot, the one in service included.
     pub found: u32,
+    /// How many: 1 in continuous time.
+    pub jobs: u32,
 }
 
 /// A job has joined a queue; as queues are FIFO its delays are known.
@@ -24,17 +26,62 @@ pub struct Joined {
     pub class: u32,
     /// Jobs found at the server, the one in service included.
     pub found: u32,
+    /// Time it waited at its dispatcher for answers about the queues.
+    pub queried: f64,
     /// Time until its service starts.
     pub wait: f64,
-    /// Time until it leaves: waiting and service.
-    pub response: f64,
+    /// Time in service.
+    pub service: f64,
 }
 
-/// A job was lost at a full buffer.
+impl Joined {
+    /// Time from its arrival until it leaves.
+    #[inline]
+    pub fn response(&self) -> f64 {
+        self.queried + self.wait + self.service
+    }
+}
+
+/// Jobs were lost at a full buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocked {
     /// When.
     pub time: f64,
+    /// How many: 1 in continuous time.
+    pub jobs: u32,
+}
+
+/// A slot begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot<'a> {
+    /// Its number.
+    pub slot: u64,
+    /// Jobs at each server.
+    pub lengths: &'a [u32],
+}
+
+/// Jobs have joined a queue in a slot; how long they stay is not known yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch {
+    /// The slot.
+    pub slot: u64,
+    /// Jobs at the server at the start of the slot.
+    pub found: u32,
+    /// How many jobs joined.
+    pub jobs: u32,
+}
+
+/// Jobs that arrived in one slot have left in another, or the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Left {
+    /// Their slot of arrival; `None` if they were there from the start.
+    pub arrived: Option<u64>,
+    /// Their slot of departure.
+    pub departed: u64,
+    /// Class of the server.
+    pub class: u32,
+    /// How many.
+    pub jobs: u32,
 }
 
 /// The length of a queue has changed by one.
@@ -63,11 +110,13 @@ pub enum MessageKind {
     Pull,
     /// Reports of servers that became idle.
     OnIdle,
+    /// Reports from time to time.
+    Periodic,
 }
 
 impl MessageKind {
     /// Every kind, in the order of their discriminants.
-    pub const ALL: [Self; 4] = [Self::Exact, Self::Push, Self::Pull, Self::OnIdle];
+    pub const ALL: [Self; 5] = [Self::Exact, Self::Push, Self::Pull, Self::OnIdle, Self::Periodic];
 
     /// The name in results.
     pub fn name(self) -> &'static str {
@@ -76,6 +125,7 @@ impl MessageKind {
             Self::Push => "push",
             Self::Pull => "pull",
             Self::OnIdle => "on_idle",
+            Self::Periodic => "periodic",
         }
     }
 }
@@ -89,10 +139,15 @@ pub struct Snapshot<'a> {
     pub lengths: &'a [u32],
     /// Whether dispatchers act on estimates of their own.
     pub local: bool,
-    /// The estimates of each dispatcher; empty when information is exact, or no strategy or update looks at them.
+    /// The estimates of each dispatcher, or one picture that all share; empty when information is exact, or no
+    /// strategy or update looks at them.
     pub estimates: &'a [View],
-    /// Sum over the jobs present of the time until each leaves.
+    /// Sum over the jobs at servers of the time until each leaves.
     pub remaining_time: f64,
+    /// Jobs that wait at their dispatchers for answers about the queues.
+    pub at_dispatchers: u64,
+    /// Whether time passes in slots.
+    pub slotted: bool,
 }
 
 /// What an engine tells; a probe takes what it wants and never influences the run.
@@ -101,6 +156,8 @@ pub struct Snapshot<'a> {
 pub trait Observer {
     /// The measuring window closes.
     fn close(&mut self, _: &Snapshot<'_>) {}
+    /// A job has arrived that first waits for answers; those that need not wait are not told.
+    fn queried(&mut self, _time: f64) {}
     /// A job was given to a server.
     fn dispatched(&mut self, _: &Dispatched) {}
     /// A job joined a queue.
@@ -109,8 +166,24 @@ pub trait Observer {
     fn blocked(&mut self, _: &Blocked) {}
     /// A queue grew by a job that joined or shrank by one that left.
     fn length_changed(&mut self, _: &LengthChange) {}
+    /// In slotted time: a slot begins.
+    fn slot(&mut self, _: &Slot<'_>) {}
+    /// In slotted time: jobs joined a queue.
+    fn batch(&mut self, _: &Batch) {}
+    /// In slotted time: jobs left.
+    fn left(&mut self, _: &Left) {}
+    /// In slotted time, when the window closes: jobs that arrived in a slot are still inside.
+    fn stayed(&mut self, _arrived: Option<u64>, _jobs: u32) {}
+    /// In slotted time, after the window has closed: jobs that were still inside leave.
+    fn left_later(&mut self, _: &Left) {}
+    /// In slotted time: a queue has another length at the end of a slot.
+    fn length_moved(&mut self, _time: f64, _server: u32, _old: u32, _new: u32) {}
+    /// In slotted time: services offered in a slot that no job took.
+    fn unused(&mut self, _services: u64) {}
     /// Messages were sent.
     fn sent(&mut self, _: MessageKind, _count: u64) {}
+    /// A dispatcher has heard from a server by a message sent at `sent_at`.
+    fn refreshed(&mut self, _time: f64, _dispatcher: u32, _server: u32, _sent_at: f64) {}
     /// A dispatcher's estimate of a server went from `old` to `new`.
     fn estimate_changed(&mut self, _time: f64, _dispatcher: u32, _server: u32, _old: u32, _new: u32) {}
 }

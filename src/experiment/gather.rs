@@ -1,6 +1,7 @@
 //! Gathers the records of replications, in order, into one result.
 
 use super::estimates::estimates;
+use super::time_course::Courses;
 use crate::measure::{DelayHistogram, Metric, Record, TimeHistogram};
 use crate::output::{Jobs, Manifest, Replication, Results};
 use crate::scenario::Plan;
@@ -21,6 +22,7 @@ pub(super) struct Gather<'a> {
     waiting: Option<DelayHistogram>,
     jobs: Jobs,
     halves: Vec<[f64; 2]>,
+    courses: Courses,
 }
 
 impl<'a> Gather<'a> {
@@ -35,6 +37,7 @@ impl<'a> Gather<'a> {
             waiting: None,
             jobs: Jobs::default(),
             halves: Vec::new(),
+            courses: Courses::default(),
         }
     }
 
@@ -69,6 +72,7 @@ impl<'a> Gather<'a> {
         merge_delays(&mut self.waiting, record.waiting);
         self.jobs.add(&record.balance);
         self.halves.push(record.halves);
+        self.courses.add(&record.trajectory);
         self.replications.push(Replication { replication: index, readings: record.readings });
     }
 
@@ -87,7 +91,7 @@ impl<'a> Gather<'a> {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 name: plan.name.clone(),
                 seed: plan.seed,
-                engine: "event".to_owned(),
+                engine: plan.engine().to_owned(),
                 started: humantime::format_rfc3339_seconds(started).to_string(),
                 duration_seconds: duration.as_secs_f64(),
                 replications_requested: plan.replications,
@@ -108,6 +112,7 @@ impl<'a> Gather<'a> {
             replications: self.replications,
             occupancy: self.occupancy,
             response: self.response,
+            time_course: plan.measure.trajectory.as_ref().map(|grid| self.courses.finish(grid.times(plan.window))),
         }
     }
 
@@ -129,6 +134,7 @@ impl<'a> Gather<'a> {
             ));
         }
         warnings.extend(self.drift());
+        warnings.extend(self.balance());
         warnings.extend(self.width());
         warnings.extend(self.thin_quantiles());
         warnings
@@ -148,6 +154,26 @@ impl<'a> Gather<'a> {
                 self.plan.window.open
             ),
         ))
+    }
+
+    /// In a steady state as much leaves as arrives: compares the change of the number of jobs with the number that
+    /// arrived. One replication is enough for that.
+    fn balance(&self) -> Option<Warning> {
+        let jobs = &self.jobs;
+        let arrived = jobs.arrived as f64;
+        let gained = jobs.inside_at_close as f64 - jobs.inside_at_open as f64;
+        // By chance alone, arrivals and services differ by about the square root of their number.
+        let chance = 5.0 * (2.0 * arrived).sqrt();
+        (gained.abs() > 0.05 * arrived + chance && !self.plan.is_overloaded()).then(|| {
+            Warning::new(
+                "not_balanced",
+                format!(
+                    "{} jobs arrived in the windows and the number inside changed by {gained:+}: this is no steady \
+                     state; the warm-up of {} is too short or the system is not stable",
+                    jobs.arrived, self.plan.window.open
+                ),
+            )
+        })
     }
 
     /// Intervals that say little.
@@ -179,7 +205,7 @@ impl<'a> Gather<'a> {
             .measure
             .quantiles
             .iter()
-            .filter(|&&q| jobs > 0 && (1.0 - q) * (jobs as f64) < 10.0)
+            .filter(|&&q| jobs > 0 && q < 1.0 && (1.0 - q) * (jobs as f64) < 10.0)
             .map(f64::to_string)
             .collect();
         (!thin.is_empty()).then(|| {

@@ -3,6 +3,7 @@
 mod estimates;
 mod gather;
 mod replication;
+mod time_course;
 
 use crate::engine::EngineError;
 use crate::measure::Record;

@@ -1,8 +1,8 @@
-//! One replication: warm-up unobserved, then the measuring window.
+//! One replication: warm-up, in which only the ages of estimates are followed, then the measuring window.
 
 use super::Monitor;
-use crate::engine::{EngineError, EventEngine, Observer, Progress, Unobserved};
-use crate::measure::{Probes, Record};
+use crate::engine::{Engine, EngineError, EventEngine, Observer, Progress, SlottedEngine};
+use crate::measure::{Probes, Record, Refreshes};
 use crate::scenario::Plan;
 
 /// Events between two looks at the monitor.
@@ -11,23 +11,37 @@ const STRIDE: u64 = 1 << 16;
 /// Runs replication `index`; `None` if it was stopped.
 pub(super) fn run(plan: &Plan, index: u64, monitor: &dyn Monitor) -> Result<Option<Record>, EngineError> {
     tracing::debug!(replication = index, "replication starts");
-    let mut engine = EventEngine::new(&plan.system, &plan.policy, plan.seed, index)?;
-    if !advance(&mut engine, plan.window.open, &mut Unobserved, plan, monitor)? {
+    let record = match &plan.slots {
+        None => measured(EventEngine::new(&plan.system, &plan.policy, plan.seed, index)?, plan, monitor),
+        Some(slots) => {
+            measured(SlottedEngine::new(&plan.system, slots, &plan.policy, plan.seed, index)?, plan, monitor)
+        }
+    }?;
+    if let Some(record) = &record {
+        tracing::debug!(replication = index, arrived = record.balance.arrived, "replication ends");
+    }
+    Ok(record)
+}
+
+/// Runs an engine through the warm-up and the window.
+fn measured<E: Engine>(mut engine: E, plan: &Plan, monitor: &dyn Monitor) -> Result<Option<Record>, EngineError> {
+    let mut refreshes =
+        if plan.measure.estimate_age { Refreshes::new(&engine.snapshot()) } else { Refreshes::default() };
+    if !advance(&mut engine, plan.window.open, &mut refreshes, plan, monitor)? {
         return Ok(None);
     }
-    let mut probes = Probes::new(&plan.measure, &plan.system, plan.window, &engine.snapshot());
+    let mut probes =
+        Probes::new(&plan.measure, &plan.system, &plan.policy, plan.window, &engine.snapshot()).knowing(refreshes);
     if !advance(&mut engine, plan.window.close, &mut probes, plan, monitor)? {
         return Ok(None);
     }
-    probes.close(&engine.snapshot());
-    let record = probes.into_record();
-    tracing::debug!(replication = index, arrived = record.balance.arrived, "replication ends");
-    Ok(Some(record))
+    engine.close(&mut probes);
+    Ok(Some(probes.into_record()))
 }
 
 /// Runs to a time; false if it was stopped on the way.
-fn advance<O: Observer>(
-    engine: &mut EventEngine<'_>,
+fn advance<E: Engine, O: Observer>(
+    engine: &mut E,
     end: f64,
     observer: &mut O,
     plan: &Plan,

@@ -11,33 +11,61 @@ pub(super) struct Census {
     total: u64,
     squares: u128,
     min: u32,
+    max: u32,
+    /// `exactly[k]` = number of servers with k jobs, as last counted anew.
+    exactly: Vec<u64>,
 }
 
 impl Census {
     pub(super) fn new(snapshot: &Snapshot<'_>) -> Self {
-        let mut census = Self { servers: snapshot.lengths.len() as u64, ..Self::default() };
-        let mut exactly: Vec<u64> = Vec::new();
-        for &length in snapshot.lengths {
-            if exactly.len() <= length as usize {
-                exactly.resize(length as usize + 1, 0);
-            }
-            exactly[length as usize] += 1;
-            census.total += u64::from(length);
-            census.squares += u128::from(length).pow(2);
-        }
-        let mut count = census.servers;
-        for &here in &exactly[..exactly.len() - 1] {
-            count -= here;
-            census.at_least.push(count);
-        }
-        census.min = exactly.iter().position(|&count| count > 0).unwrap_or(0) as u32;
+        Self::of(snapshot.lengths)
+    }
+
+    fn of(lengths: &[u32]) -> Self {
+        let mut census = Self { servers: lengths.len() as u64, ..Self::default() };
+        census.recount(lengths);
         census
+    }
+
+    /// Counts anew: one pass over the servers.
+    pub(super) fn recount(&mut self, lengths: &[u32]) {
+        self.exactly.iter_mut().for_each(|count| *count = 0);
+        let mut squares = 0_u128;
+        for &length in lengths {
+            if length as usize >= self.exactly.len() {
+                self.exactly.resize(length as usize + 1, 0);
+            }
+            self.exactly[length as usize] += 1;
+        }
+        (self.total, self.max, self.min) = (0, 0, u32::MAX);
+        self.at_least.clear();
+        let mut count = self.servers;
+        for (length, &here) in (0_u32..).zip(&self.exactly) {
+            if length > 0 {
+                self.at_least.push(count);
+            }
+            if here > 0 {
+                self.total += u64::from(length) * here;
+                squares += u128::from(length).pow(2) * u128::from(here);
+                self.max = length;
+                self.min = self.min.min(length);
+                count -= here;
+            }
+        }
+        self.squares = squares;
+        self.at_least.truncate(self.max as usize);
     }
 
     /// Number of servers with at least `k` jobs, `k >= 1`.
     #[inline]
     pub(super) fn at_least(&self, k: u32) -> u64 {
         self.at_least.get(k as usize - 1).copied().unwrap_or(0)
+    }
+
+    /// Number of servers with fewer than `length` jobs.
+    #[inline]
+    pub(super) fn below(&self, length: u32) -> u64 {
+        if length == 0 { 0 } else { self.servers - self.at_least(length) }
     }
 
     /// Number of levels `k` with a count, beyond which all are 0.
@@ -62,6 +90,12 @@ impl Census {
         self.min
     }
 
+    /// The longest queue minus the shortest.
+    #[inline]
+    pub(super) fn range(&self) -> u32 {
+        self.max - self.min
+    }
+
     /// `N sum_n (Q_n - mean Q)^2 = N sum Q_n^2 - (sum Q_n)^2`, computed as a whole number.
     #[inline]
     pub(super) fn scaled_imbalance(&self) -> f64 {
@@ -83,40 +117,58 @@ impl Census {
             if self.at_least[k - 1] == self.servers {
                 self.min = change.new;
             }
+            self.max = self.max.max(change.new);
         } else {
             self.at_least[k - 1] -= 1;
             self.total -= 1;
             self.squares -= u128::from(change.new) * 2 + 1;
             self.min = self.min.min(change.new);
+            if change.old == self.max && self.at_least[k - 1] == 0 {
+                self.max = change.new;
+            }
         }
+    }
+}
+
+/// A random walk of queue lengths for the tests of probes. `visit` is called before each change with the time, the
+/// lengths and the census of before, and the census of after.
+#[cfg(test)]
+pub(super) fn walk(servers: u32, changes: u32, mut visit: impl FnMut(f64, &[u32], &Census, &Census)) {
+    use crate::random::{Component, Stream};
+    let mut stream = Stream::new(6, 0, Component::Information);
+    let mut lengths: Vec<u32> = (0..servers).map(|server| server * server % 7).collect();
+    let mut census = Census::of(&lengths);
+    let mut time = 0.0;
+    for _ in 0..changes {
+        time += stream.uniform();
+        let server = stream.below(u64::from(servers)) as u32;
+        let old = lengths[server as usize];
+        let new = if old == 0 || stream.chance(0.5) { old + 1 } else { old - 1 };
+        let mut next = census.clone();
+        next.change(&LengthChange { time, server, class: 0, old, new });
+        visit(time, &lengths, &census, &next);
+        lengths[server as usize] = new;
+        census = next;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Component, Stream};
 
     #[test]
     fn agrees_with_a_plain_count() {
-        let mut stream = Stream::new(6, 0, Component::Information);
-        let mut lengths = vec![2_u32, 0, 5];
-        fn snapshot(lengths: &[u32]) -> Snapshot<'_> {
-            Snapshot { time: 0.0, lengths, local: false, estimates: &[], remaining_time: 0.0 }
-        }
-        let mut census = Census::new(&snapshot(&lengths));
-        for _ in 0..5_000 {
-            let server = stream.below(3) as u32;
-            let old = lengths[server as usize];
-            let new = if old == 0 || stream.chance(0.5) { old + 1 } else { old - 1 };
-            lengths[server as usize] = new;
-            census.change(&LengthChange { time: 0.0, server, class: 0, old, new });
-            let fresh = Census::new(&snapshot(&lengths));
+        walk(3, 5_000, |_, lengths, census, _| {
+            let fresh = Census::of(lengths);
             assert_eq!((census.total(), census.min()), (fresh.total(), fresh.min()));
             assert_eq!(census.scaled_imbalance(), fresh.scaled_imbalance());
+            let longest = lengths.iter().max().expect("servers");
+            let shortest = lengths.iter().min().expect("servers");
+            assert_eq!(census.range(), longest - shortest);
             for k in 1..40 {
                 assert_eq!(census.at_least(k), fresh.at_least(k));
+                assert_eq!(census.below(k), lengths.iter().filter(|&&length| length < k).count() as u64);
             }
-        }
+        });
     }
 }

@@ -2,6 +2,7 @@
 
 use super::metric::{Metric, Reading};
 use super::moments::Moments;
+use super::occupancy::LISTED;
 use crate::engine::{Joined, LengthChange, Snapshot};
 use crate::model::{Servers, Sum};
 
@@ -52,7 +53,28 @@ impl Classes {
 
     #[inline]
     pub(super) fn joined(&mut self, joined: &Joined) {
-        self.classes[joined.class as usize].response.add(joined.response);
+        self.classes[joined.class as usize].response.add(joined.response());
+    }
+
+    /// In slotted time: these lengths hold until `end`.
+    pub(super) fn hold(&mut self, end: f64, lengths: &[u32], servers: &Servers) {
+        let mut lengths = lengths;
+        for (class, members) in self.classes.iter_mut().zip(servers.classes()) {
+            let (own, others) = lengths.split_at(members.count as usize);
+            class.levels.iter_mut().for_each(|level| level.count = 0);
+            for &length in own {
+                for k in 0..length as usize {
+                    class.level(k, end - 1.0).count += 1;
+                }
+            }
+            class.levels.iter_mut().for_each(|level| level.advance(end));
+            lengths = others;
+        }
+    }
+
+    /// In slotted time: jobs left after so many slots.
+    pub(super) fn left(&mut self, class: u32, response: f64, jobs: u32) {
+        self.classes[class as usize].response.add_many(response, jobs);
     }
 
     pub(super) fn close(&mut self, time: f64) {
@@ -62,7 +84,7 @@ impl Classes {
     pub(super) fn readings(&self, length: f64, servers: &Servers, readings: &mut Vec<Reading>) {
         let named = || servers.classes().iter().zip(&self.classes);
         for (class, measured) in named() {
-            for (k, level) in (1..).zip(&measured.levels) {
+            for (k, level) in (1..).zip(&measured.levels).take(LISTED) {
                 let fraction = level.area.value() / length / f64::from(class.count);
                 let key = format!("{}/{k}", class.name);
                 readings.push(Reading::keyed(Metric::ClassTailFraction, key, Some(fraction)));

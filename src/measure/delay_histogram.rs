@@ -17,13 +17,20 @@ pub struct DelayHistogram {
     counts: Histogram<u64>,
     moments: Moments,
     clamped: u64,
+    /// Whether every delay is a whole number of ticks.
+    whole: bool,
 }
 
 impl DelayHistogram {
     /// An empty histogram for delays in ticks of the given length, in units of time.
     pub fn new(tick: f64) -> Self {
         let counts = Histogram::new(DIGITS).expect("3 digits are within what HdrHistogram accepts");
-        Self { tick, ticks_per_unit: tick.recip(), counts, moments: Moments::default(), clamped: 0 }
+        Self { tick, ticks_per_unit: tick.recip(), counts, moments: Moments::default(), clamped: 0, whole: false }
+    }
+
+    /// An empty histogram for delays in whole slots.
+    pub fn of_slots() -> Self {
+        Self { whole: true, ..Self::new(1.0) }
     }
 
     /// The tick suited to servers of which the fastest has this rate: a mean service time there, rounded down to a
@@ -35,12 +42,19 @@ impl DelayHistogram {
     /// Adds a delay.
     #[inline]
     pub fn add(&mut self, delay: f64) {
-        self.moments.add(delay);
+        self.add_many(delay, 1);
+    }
+
+    /// Adds a delay so many times.
+    #[inline]
+    pub fn add_many(&mut self, delay: f64, count: u32) {
+        self.moments.add_many(delay, count);
         // Rounds to the nearest: delays are not negative, and casts cut off and saturate.
         let ticks = delay * self.ticks_per_unit + 0.5;
-        if ticks >= i64::MAX as f64 || self.counts.record(ticks as u64).is_err() {
-            self.clamped += 1;
-            self.counts.saturating_record(i64::MAX as u64);
+        let count = u64::from(count);
+        if ticks >= i64::MAX as f64 || self.counts.record_n(ticks as u64, count).is_err() {
+            self.clamped += count;
+            self.counts.saturating_record_n(i64::MAX as u64, count);
         }
     }
 
@@ -77,6 +91,9 @@ impl DelayHistogram {
                     return Some(min);
                 }
                 let (low, high) = (self.counts.lowest_equivalent(value), self.counts.highest_equivalent(value));
+                if self.whole && low == high {
+                    return Some(low as f64 * self.tick);
+                }
                 let within = ((target - below as f64) / here as f64).max(0.0);
                 // Rounding put delays from half a tick below `low` to half a tick above `high` into this bucket.
                 let ticks = low as f64 - 0.5 + within * ((high - low) as f64 + 1.0);

@@ -2,6 +2,7 @@
 
 use super::delay_histogram::DelayHistogram;
 use super::metric::{Metric, Reading};
+use super::occupancy::LISTED;
 use crate::engine::Joined;
 
 /// Delays of jobs; known when they join, so those still inside at the end are counted.
@@ -18,15 +19,35 @@ impl Delays {
         Self { response: DelayHistogram::new(tick), waiting: DelayHistogram::new(tick), found: Vec::new() }
     }
 
+    /// Delays in whole slots.
+    pub(super) fn of_slots() -> Self {
+        Self { response: DelayHistogram::of_slots(), waiting: DelayHistogram::of_slots(), found: Vec::new() }
+    }
+
     #[inline]
     pub(super) fn joined(&mut self, joined: &Joined) {
-        self.response.add(joined.response);
-        self.waiting.add(joined.wait);
-        let found = joined.found as usize;
+        self.response.add(joined.response());
+        self.waiting.add(joined.queried + joined.wait);
+        self.found(joined.found, 1);
+    }
+
+    /// In slotted time: jobs that arrived in a slot have left in another, or the same.
+    #[inline]
+    pub(super) fn left(&mut self, arrived: u64, departed: u64, jobs: u32) {
+        // A job that is served in the slot of its arrival has been there for one slot, and has not waited.
+        let waited = (departed - arrived) as f64;
+        self.response.add_many(waited + 1.0, jobs);
+        self.waiting.add_many(waited, jobs);
+    }
+
+    /// Jobs found so many others at the server they joined.
+    #[inline]
+    pub(super) fn found(&mut self, found: u32, jobs: u32) {
+        let found = found as usize;
         if found >= self.found.len() {
             self.found.resize(found + 1, 0);
         }
-        self.found[found] += 1;
+        self.found[found] += u64::from(jobs);
     }
 
     pub(super) fn readings(&self, quantiles: &[f64], readings: &mut Vec<Reading>) {
@@ -44,7 +65,7 @@ impl Delays {
         let fraction = |count: u64| (jobs > 0).then(|| count as f64 / jobs as f64);
         let found_idle = self.found.first().copied().unwrap_or(0);
         readings.push(Reading::plain(Metric::WaitingProbability, fraction(jobs - found_idle)));
-        for (position, &count) in self.found.iter().enumerate() {
+        for (position, &count) in self.found.iter().enumerate().take(LISTED) {
             readings.push(Reading::keyed(Metric::JoinPosition, format!("{position}"), fraction(count)));
         }
     }

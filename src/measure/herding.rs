@@ -13,8 +13,9 @@ pub(super) struct Herding {
 impl Herding {
     #[inline]
     pub(super) fn dispatched(&mut self, dispatched: &Dispatched, shortest: u32) {
-        self.dispatched += 1;
-        self.regret += u64::from(dispatched.found - shortest);
+        let jobs = u64::from(dispatched.jobs);
+        self.dispatched += jobs;
+        self.regret += jobs * u64::from(dispatched.found - shortest);
     }
 
     pub(super) fn readings(&self, readings: &mut Vec<Reading>) {

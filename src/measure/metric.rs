@@ -81,6 +81,8 @@ metrics! {
         "Fraction of the service capacity in use; with a key, the fraction of busy servers of a class.";
     Throughput, "throughput", "", "jobs/time",
         "Completed jobs per unit of time.";
+    UnusedService, "unused_service", "", "jobs/slot",
+        "In slotted time: services offered in a slot that no job took, over all servers.";
     ClassTailFraction, "class_tail_fraction", "class/k", "fraction",
         "Time average of the fraction of servers of a class with at least k jobs.";
     ClassMeanJobs, "class_mean_jobs", "class", "jobs",
@@ -99,6 +101,22 @@ metrics! {
         "Mean over dispatched jobs of the length of the chosen queue minus that of the shortest.";
     Imbalance, "imbalance", "", "jobs^2",
         "Time average of the sum over servers of (length - mean length)^2.";
+    QueueRangeMean, "queue_range_mean", "", "jobs",
+        "Time average of the longest queue minus the shortest.";
+    ChosenRankMean, "chosen_rank_mean", "", "rank",
+        "Mean over dispatched jobs of the chosen server's rank: 1 + number of servers with strictly fewer jobs.";
+    ChosenRank, "chosen_rank", "rank", "fraction",
+        "Fraction of dispatched jobs whose chosen server had this rank, from 1 to 10, or more.";
+    ChosenShortestProbability, "chosen_shortest_probability", "", "fraction",
+        "Fraction of dispatched jobs for which a server with the fewest jobs was chosen.";
+    BurstSizeMean, "burst_size_mean", "", "jobs",
+        "Mean number of consecutive jobs that go to one server within a mean service time, over all dispatchers.";
+    BurstSize, "burst_size", "jobs", "fraction",
+        "Fraction of the bursts that have this many jobs, from 1 to 64, or more.";
+    CoincidenceRatio, "coincidence_ratio", "", "ratio",
+        "Probability, times N, that two jobs from different dispatchers within a short time go to one server.";
+    EstimateAgeMean, "estimate_age_mean", "", "time",
+        "Mean over dispatched jobs of the age of the local estimate of the chosen server, since it was sent.";
 }
 
 impl Metric {
@@ -109,6 +127,7 @@ impl Metric {
             Self::TailFraction
                 | Self::TailFractionVariance
                 | Self::JoinPosition
+                | Self::BurstSize
                 | Self::MessagesPerJob
                 | Self::ClassTailFraction
         )

@@ -1,10 +1,14 @@
 //! What is recorded inside the measuring window: one file per probe, behind the observer that engines report to.
 
 mod balance;
+mod bursts;
 mod census;
+mod chosen_rank;
 mod classes;
+mod coincidences;
 mod delay_histogram;
 mod delays;
+mod estimate_age;
 mod herding;
 mod imbalance;
 mod jobs;
@@ -13,15 +17,19 @@ mod metric;
 mod moments;
 mod occupancy;
 mod probes;
+mod queue_range;
 mod record;
 mod staleness;
 mod time_histogram;
+mod trajectory;
 mod utilization;
 
 pub use balance::Balance;
 pub use delay_histogram::DelayHistogram;
+pub use estimate_age::Refreshes;
 pub use metric::{Metric, Reading};
 pub use moments::Moments;
 pub use probes::{Measure, Probes};
 pub use record::Record;
 pub use time_histogram::TimeHistogram;
+pub use trajectory::{Series, Trajectory};

@@ -33,13 +33,20 @@ impl Moments {
     /// Adds a value.
     #[inline]
     pub fn add(&mut self, x: f64) {
+        self.add_many(x, 1);
+    }
+
+    /// Adds a value so many times.
+    #[inline]
+    pub fn add_many(&mut self, x: f64, count: u32) {
         if self.count == 0 {
             self.shift = x;
         }
-        self.count += 1;
+        self.count += u64::from(count);
         let difference = x - self.shift;
-        self.sum.add(difference);
-        self.squares.add(difference * difference);
+        let sum = f64::from(count) * difference;
+        self.sum.add(sum);
+        self.squares.add(sum * difference);
         self.min = self.min.min(x);
         self.max = self.max.max(x);
     }

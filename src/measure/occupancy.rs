@@ -6,6 +6,9 @@ use super::time_histogram::TimeHistogram;
 use crate::engine::LengthChange;
 use crate::model::Sum;
 
+/// The most levels that results list: an unstable system may reach millions.
+pub(super) const LISTED: usize = 1000;
+
 /// Time averages of s_k for every k reached; each level is brought up to date only when its count changes.
 #[derive(Clone, Debug)]
 pub(super) struct Occupancy {
@@ -61,6 +64,24 @@ impl Occupancy {
         }
     }
 
+    /// In slotted time: the census holds until `end`.
+    pub(super) fn hold(&mut self, end: f64, census: &Census) {
+        while self.levels.len() < census.levels() {
+            let opened = self.levels.first().map_or(self.opened, |level| level.since);
+            self.add_level(0);
+            let with_histogram = self.levels.len() <= self.histograms;
+            if let Some(level) = self.levels.last_mut() {
+                // It has been 0 until now.
+                level.advance(opened, with_histogram);
+            }
+        }
+        let histograms = self.histograms;
+        for (i, level) in self.levels.iter_mut().enumerate() {
+            level.count = census.at_least(i as u32 + 1);
+            level.advance(end, i < histograms);
+        }
+    }
+
     pub(super) fn close(&mut self, time: f64) {
         for (i, level) in self.levels.iter_mut().enumerate() {
             level.advance(time, i < self.histograms);
@@ -73,10 +94,10 @@ impl Occupancy {
 
     pub(super) fn readings(&self, length: f64, readings: &mut Vec<Reading>) {
         let mean = |level: &Level| level.area.value() / length / self.servers;
-        for (k, level) in (1..).zip(&self.levels) {
+        for (k, level) in (1..).zip(&self.levels).take(LISTED) {
             readings.push(Reading::keyed(Metric::TailFraction, format!("{k}"), Some(mean(level))));
         }
-        for (k, level) in (1..).zip(&self.levels) {
+        for (k, level) in (1..).zip(&self.levels).take(LISTED) {
             let second = level.squares.value() / length / self.servers / self.servers;
             let variance = (second - mean(level).powi(2)).max(0.0);
             readings.push(Reading::keyed(Metric::TailFractionVariance, format!("{k}"), Some(variance)));

@@ -1,21 +1,30 @@
 //! All probes of one replication behind one observer.
 
+mod slotted;
+
 use super::balance::Balance;
+use super::bursts::Bursts;
 use super::census::Census;
+use super::chosen_rank::ChosenRank;
 use super::classes::Classes;
+use super::coincidences::Coincidences;
 use super::delay_histogram::DelayHistogram;
 use super::delays::Delays;
+use super::estimate_age::{EstimateAge, Refreshes};
 use super::herding::Herding;
 use super::imbalance::Imbalance;
 use super::jobs::Jobs;
 use super::messages::Messages;
 use super::metric::{Metric, Reading};
 use super::occupancy::Occupancy;
+use super::queue_range::QueueRange;
 use super::record::Record;
 use super::staleness::Staleness;
+use super::trajectory::{Recorder, Trajectory};
 use super::utilization::Utilization;
-use crate::engine::{Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
-use crate::model::{Servers, Sum, System, Window};
+use crate::engine::{Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot};
+use crate::model::{NonNegative, Servers, Sum, System, Window};
+use crate::policy::{Information, Policy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +50,20 @@ pub struct Measure {
     pub estimates: bool,
     /// Imbalance of the queues.
     pub imbalance: bool,
+    /// Longest queue minus shortest.
+    pub queue_range: bool,
+    /// True ranks of the chosen servers.
+    pub chosen_rank: bool,
+    /// Sizes of bursts: consecutive jobs that go to one server.
+    pub burst_size: bool,
+    /// How soon after each other two jobs from different dispatchers must come for a coincidence; 0 switches the probe
+    /// off. Costs some ten nanoseconds per job, and memory for the jobs of that time and 8 bytes per server.
+    pub coincidence_window: NonNegative,
+    /// Ages of the local estimates acted on; memory of 8 bytes per dispatcher and server.
+    pub estimate_age: bool,
+    /// A time course on a grid, written to trajectory.csv; off by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trajectory: Option<Trajectory>,
 }
 
 impl Default for Measure {
@@ -54,6 +77,12 @@ impl Default for Measure {
             dispatchers: true,
             estimates: true,
             imbalance: true,
+            queue_range: true,
+            chosen_rank: true,
+            burst_size: true,
+            coincidence_window: NonNegative::new(0.1).expect("0.1 is not negative"),
+            estimate_age: true,
+            trajectory: None,
         }
     }
 }
@@ -75,18 +104,33 @@ pub struct Probes {
     dispatchers: Option<Vec<u64>>,
     staleness: Option<Staleness>,
     imbalance: Option<Imbalance>,
+    queue_range: Option<QueueRange>,
+    chosen_rank: Option<ChosenRank>,
+    bursts: Option<Bursts>,
+    coincidences: Option<Coincidences>,
+    estimate_age: Option<EstimateAge>,
+    trajectory: Option<Recorder>,
     balance: Balance,
     time_of_jobs: Sum,
+    /// Services that no job took, in slotted time.
+    unused_services: u64,
+    slotted: bool,
+    /// Whether jobs wait for answers before they are dispatched, and how many do now.
+    queries: bool,
+    at_dispatchers: u64,
 }
 
 impl Probes {
     /// Probes for a window that opens now, on the state of `snapshot`.
-    pub fn new(measure: &Measure, system: &System, window: Window, snapshot: &Snapshot<'_>) -> Self {
+    pub fn new(measure: &Measure, system: &System, policy: &Policy, window: Window, snapshot: &Snapshot<'_>) -> Self {
+        let queries = matches!(&policy.information, Information::Exact(exact) if !exact.query_delay.is_zero())
+            && policy.dispatch.lengths_asked(&system.servers) > 0;
         let servers = &system.servers;
         let census = Census::new(snapshot);
         let time = snapshot.time;
         let histograms = usize::try_from(measure.tail_histogram_levels).unwrap_or(usize::MAX);
         let tick = DelayHistogram::tick_for(servers.largest_rate());
+        let coincidence_window = measure.coincidence_window.get();
         let mut time_of_jobs = Sum::default();
         time_of_jobs.add(snapshot.remaining_time);
         Self {
@@ -97,15 +141,84 @@ impl Probes {
             messages: Messages::default(),
             herding: Herding::default(),
             occupancy: measure.tail_fraction.then(|| Occupancy::new(time, &census, histograms)),
-            delays: measure.delays.then(|| Delays::new(tick)),
+            delays: measure.delays.then(|| if snapshot.slotted { Delays::of_slots() } else { Delays::new(tick) }),
             classes: (measure.classes && servers.classes().len() > 1).then(|| Classes::new(snapshot, servers)),
             dispatchers: measure.dispatchers.then(|| vec![0; system.dispatchers.len() as usize]),
             staleness: measure.estimates.then(|| Staleness::new(snapshot)),
             imbalance: measure.imbalance.then(|| Imbalance::new(time)),
-            balance: Balance { inside_at_open: census.total(), ..Balance::default() },
+            queue_range: measure.queue_range.then(|| QueueRange::new(time)),
+            chosen_rank: measure.chosen_rank.then(ChosenRank::default),
+            bursts: measure.burst_size.then(Bursts::new),
+            coincidences: (coincidence_window > 0.0)
+                .then(|| Coincidences::new(coincidence_window, system.dispatchers.len(), servers.len())),
+            estimate_age: measure.estimate_age.then(|| EstimateAge::new(Refreshes::new(snapshot))),
+            trajectory: measure.trajectory.as_ref().map(|grid| Recorder::new(grid, window)),
+            balance: Balance { inside_at_open: census.total() + snapshot.at_dispatchers, ..Balance::default() },
             time_of_jobs,
+            unused_services: 0,
+            slotted: snapshot.slotted,
+            queries,
+            at_dispatchers: snapshot.at_dispatchers,
             servers: servers.clone(),
             census,
+        }
+    }
+
+    /// The probes, told when the estimates were refreshed before the window opened; else those count from time 0.
+    #[must_use]
+    pub fn knowing(mut self, refreshes: Refreshes) -> Self {
+        if let Some(age) = &mut self.estimate_age {
+            *age = EstimateAge::new(refreshes);
+        }
+        self
+    }
+
+    /// Reads the time course up to a moment at which the state is about to change.
+    #[inline]
+    fn follow(&mut self, time: f64) {
+        if let Some(trajectory) = &mut self.trajectory
+            && trajectory.is_due(time)
+        {
+            trajectory.record(time, &self.census, self.staleness.as_ref().and_then(Staleness::mean_error));
+        }
+    }
+
+    /// A dispatcher gives jobs at once to a server which holds `found`: what the herding probes make of it.
+    #[inline]
+    fn given(&mut self, time: f64, dispatcher: u32, server: u32, found: u32, jobs: u64) {
+        if let Some(chosen_rank) = &mut self.chosen_rank {
+            chosen_rank.add_jobs(found, jobs, &self.census);
+        }
+        if let Some(bursts) = &mut self.bursts {
+            bursts.add_jobs(time, server, jobs, &self.servers);
+        }
+        if let Some(coincidences) = &mut self.coincidences {
+            coincidences.add_jobs(time, dispatcher, server, jobs);
+        }
+        if let Some(estimate_age) = &mut self.estimate_age {
+            estimate_age.add_jobs(time, dispatcher, server, jobs);
+        }
+        if let Some(trajectory) = &mut self.trajectory {
+            trajectory.add_jobs(found - self.census.min(), jobs);
+        }
+    }
+
+    fn herding_readings(&self, length: f64, readings: &mut Vec<Reading>) {
+        self.herding.readings(readings);
+        if let Some(queue_range) = &self.queue_range {
+            queue_range.readings(length, readings);
+        }
+        if let Some(chosen_rank) = &self.chosen_rank {
+            chosen_rank.readings(readings);
+        }
+        if let Some(bursts) = &self.bursts {
+            bursts.readings(readings);
+        }
+        if let Some(coincidences) = &self.coincidences {
+            coincidences.readings(self.census.servers(), readings);
+        }
+        if let Some(estimate_age) = &self.estimate_age {
+            estimate_age.readings(readings);
         }
     }
 
@@ -127,6 +240,10 @@ impl Probes {
         readings.push(Reading::plain(Metric::BlockedFraction, blocked));
         self.utilization.readings(length, &self.servers, &mut readings);
         readings.push(Reading::plain(Metric::Throughput, Some(self.balance.completed as f64 / length)));
+        if self.slotted {
+            let unused = self.unused_services as f64 / length;
+            readings.push(Reading::plain(Metric::UnusedService, Some(unused)));
+        }
         if let Some(classes) = &self.classes {
             classes.readings(length, &self.servers, &mut readings);
         }
@@ -136,7 +253,7 @@ impl Probes {
         if let Some(staleness) = &self.staleness {
             staleness.readings(length, &mut readings);
         }
-        self.herding.readings(&mut readings);
+        self.herding_readings(length, &mut readings);
         if let Some(imbalance) = &self.imbalance {
             imbalance.readings(length, n, &mut readings);
         }
@@ -151,23 +268,41 @@ impl Probes {
             waiting,
             balance: self.balance,
             halves: self.jobs.halves(),
+            trajectory: self.trajectory.map(Recorder::into_series).unwrap_or_default(),
         }
     }
 }
 
 impl Observer for Probes {
+    fn queried(&mut self, _: f64) {
+        self.balance.arrived += 1;
+        self.at_dispatchers += 1;
+    }
+
     #[inline]
     fn dispatched(&mut self, dispatched: &Dispatched) {
-        self.balance.arrived += 1;
+        if self.queries {
+            self.at_dispatchers -= 1;
+        } else {
+            self.balance.arrived += u64::from(dispatched.jobs);
+        }
+        self.follow(dispatched.time);
         self.herding.dispatched(dispatched, self.census.min());
+        self.given(
+            dispatched.time,
+            dispatched.dispatcher,
+            dispatched.server,
+            dispatched.found,
+            u64::from(dispatched.jobs),
+        );
         if let Some(jobs) = &mut self.dispatchers {
-            jobs[dispatched.dispatcher as usize] += 1;
+            jobs[dispatched.dispatcher as usize] += u64::from(dispatched.jobs);
         }
     }
 
     #[inline]
     fn joined(&mut self, joined: &Joined) {
-        self.time_of_jobs.add(joined.response);
+        self.time_of_jobs.add(joined.wait + joined.service);
         if let Some(delays) = &mut self.delays {
             delays.joined(joined);
         }
@@ -177,16 +312,54 @@ impl Observer for Probes {
     }
 
     #[inline]
-    fn blocked(&mut self, _: &Blocked) {
-        self.balance.blocked += 1;
+    fn blocked(&mut self, blocked: &Blocked) {
+        self.balance.blocked += u64::from(blocked.jobs);
+    }
+
+    #[inline]
+    fn slot(&mut self, slot: &Slot<'_>) {
+        self.hold(slot);
+    }
+
+    #[inline]
+    fn batch(&mut self, batch: &Batch) {
+        self.admit(batch);
+    }
+
+    #[inline]
+    fn left(&mut self, left: &Left) {
+        self.complete(left);
+    }
+
+    fn stayed(&mut self, arrived: Option<u64>, jobs: u32) {
+        self.keep(arrived, jobs);
+    }
+
+    fn left_later(&mut self, left: &Left) {
+        self.know_delay(left);
+    }
+
+    #[inline]
+    fn length_moved(&mut self, time: f64, server: u32, old: u32, new: u32) {
+        if let Some(staleness) = &mut self.staleness {
+            staleness.length_moved(time, server, old, new);
+        }
+    }
+
+    fn unused(&mut self, services: u64) {
+        self.unused_services += services;
     }
 
     #[inline]
     fn length_changed(&mut self, change: &LengthChange) {
+        self.follow(change.time);
         self.balance.completed += u64::from(change.new < change.old);
         self.jobs.advance(change.time, &self.census);
         if let Some(imbalance) = &mut self.imbalance {
             imbalance.advance(change.time, &self.census);
+        }
+        if let Some(queue_range) = &mut self.queue_range {
+            queue_range.advance(change.time, &self.census);
         }
         if let Some(occupancy) = &mut self.occupancy {
             occupancy.change(change);
@@ -207,7 +380,15 @@ impl Observer for Probes {
     }
 
     #[inline]
+    fn refreshed(&mut self, time: f64, dispatcher: u32, server: u32, sent_at: f64) {
+        if let Some(estimate_age) = &mut self.estimate_age {
+            estimate_age.refreshed(time, dispatcher, server, sent_at);
+        }
+    }
+
+    #[inline]
     fn estimate_changed(&mut self, time: f64, dispatcher: u32, server: u32, old: u32, new: u32) {
+        self.follow(time);
         if let Some(staleness) = &mut self.staleness {
             staleness.estimate_changed(time, dispatcher, server, old, new);
         }
@@ -218,6 +399,19 @@ impl Observer for Probes {
         self.jobs.advance(time, &self.census);
         if let Some(imbalance) = &mut self.imbalance {
             imbalance.advance(time, &self.census);
+        }
+        if let Some(queue_range) = &mut self.queue_range {
+            queue_range.advance(time, &self.census);
+        }
+        if let Some(bursts) = &mut self.bursts {
+            bursts.close();
+        }
+        if self.slotted {
+            // The census is that of the start of the last slot; the window closes at its end.
+            self.census.recount(snapshot.lengths);
+        }
+        if let Some(trajectory) = &mut self.trajectory {
+            trajectory.close(&self.census, self.staleness.as_ref().and_then(Staleness::mean_error));
         }
         if let Some(occupancy) = &mut self.occupancy {
             occupancy.close(time);
@@ -230,7 +424,7 @@ impl Observer for Probes {
             staleness.close(time);
         }
         self.time_of_jobs.add(-snapshot.remaining_time);
-        self.balance.inside_at_close = self.census.total();
+        self.balance.inside_at_close = self.census.total() + self.at_dispatchers;
         self.balance.integral = self.jobs.integral();
         self.balance.time_of_jobs = self.time_of_jobs.value();
     }

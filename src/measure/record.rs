@@ -4,6 +4,7 @@ use super::balance::Balance;
 use super::delay_histogram::DelayHistogram;
 use super::metric::Reading;
 use super::time_histogram::TimeHistogram;
+use super::trajectory::Series;
 
 /// What one replication has measured.
 #[derive(Clone, Debug)]
@@ -22,4 +23,6 @@ pub struct Record {
     pub balance: Balance,
     /// Mean number of jobs in the first and in the second half of the window.
     pub halves: [f64; 2],
+    /// The time course, if it was asked for: series of equal length.
+    pub trajectory: Vec<Series>,
 }

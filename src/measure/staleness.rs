@@ -78,6 +78,19 @@ impl Staleness {
         }
     }
 
+    /// In slotted time: a queue has another length.
+    pub(super) fn length_moved(&mut self, time: f64, server: u32, old: u32, new: u32) {
+        if self.estimates.is_empty() {
+            return;
+        }
+        self.advance(time);
+        self.lengths[server as usize] = new;
+        let believed = &self.estimates[server as usize * self.dispatchers..][..self.dispatchers];
+        let error = |length: u32| believed.iter().map(|estimate| u64::from(estimate.abs_diff(length))).sum::<u64>();
+        self.absolute = self.absolute + error(new) - error(old);
+        self.signed += (i64::from(old) - i64::from(new)) * self.dispatchers as i64;
+    }
+
     pub(super) fn estimate_changed(&mut self, time: f64, dispatcher: u32, server: u32, old: u32, new: u32) {
         self.advance(time);
         let length = self.lengths[server as usize];
@@ -88,6 +101,15 @@ impl Staleness {
 
     pub(super) fn close(&mut self, time: f64) {
         self.advance(time);
+    }
+
+    /// The mean of |estimate - length| now; exact information is the truth itself.
+    pub(super) fn mean_error(&self) -> Option<f64> {
+        match self.estimates.len() {
+            0 if self.unknown => None,
+            0 => Some(0.0),
+            pairs => Some(self.absolute as f64 / pairs as f64),
+        }
     }
 
     pub(super) fn readings(&self, length: f64, readings: &mut Vec<Reading>) {

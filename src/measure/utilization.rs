@@ -40,6 +40,17 @@ impl Utilization {
         }
     }
 
+    /// In slotted time: these lengths hold until `end`.
+    pub(super) fn hold(&mut self, end: f64, lengths: &[u32], servers: &Servers) {
+        let mut lengths = lengths;
+        for (busy, class) in self.classes.iter_mut().zip(servers.classes()) {
+            let (members, others) = lengths.split_at(class.count as usize);
+            busy.count = members.iter().filter(|&&length| length > 0).count() as u64;
+            busy.advance(end);
+            lengths = others;
+        }
+    }
+
     pub(super) fn close(&mut self, time: f64) {
         self.classes.iter_mut().for_each(|busy| busy.advance(time));
     }

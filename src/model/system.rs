@@ -20,15 +20,15 @@ pub struct System {
 }
 
 impl System {
-    /// The load `rho = lambda_sum / mu_sum`.
+    /// The load `rho`: work that arrives per unit of time, over what all servers can do; `lambda_sum / mu_sum` when
+    /// sizes have mean 1, as they have unless a trace brings its own.
     pub fn load(&self) -> f64 {
-        self.arrivals.rate / self.servers.total_rate()
+        self.arrivals.work_rate() / self.servers.total_rate()
     }
 
     /// Whether arrivals are Poisson and sizes exponential, so that the queue lengths are a Markov chain.
     pub fn is_memoryless(&self) -> bool {
-        let exponential = Law::standard_exponential();
-        self.arrivals.interarrival == exponential && self.service == exponential
+        self.arrivals.are_poisson() && self.service == Law::standard_exponential()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The results directory: claimed before the run, filled after it.
 
-use super::FORMATS;
 use super::results::Results;
+use super::{FORMATS, is_wanted};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -71,6 +71,11 @@ impl Directory {
     pub fn write(&self, results: &Results) -> io::Result<()> {
         for (name, write) in FORMATS {
             let path = self.path.join(name);
+            if !is_wanted(name, results) {
+                // One that is there is of the results that these replace.
+                remove_if_there(&path)?;
+                continue;
+            }
             let unfinished = self.path.join(format!(".{name}.partial"));
             let written =
                 write_file(&unfinished, |out| write(results, out)).and_then(|()| fs::rename(&unfinished, &path));
@@ -93,6 +98,15 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         let _ = fs::remove_file(self.path.join(MARKER));
+    }
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -9,10 +9,11 @@ mod replications_csv;
 mod response_csv;
 mod results;
 mod tail_histogram_csv;
+mod trajectory_csv;
 
 pub use directory::{Directory, portable_name};
 pub use manifest::{Jobs, Manifest};
-pub use results::{Estimate, Replication, Results};
+pub use results::{Curve, Estimate, Mean, Replication, Results, TimeCourse};
 
 use std::io::{self, Write};
 
@@ -28,8 +29,17 @@ const FORMATS: &[Format] = &[
     ("response_time.csv", response_csv::write),
     ("response_time.hgrm", hgrm::write),
     ("response_time.hlog", hlog::write),
+    (TRAJECTORY, trajectory_csv::write),
     ("manifest.json", manifest::write),
 ];
+
+/// The file that is there only when it was asked for.
+const TRAJECTORY: &str = "trajectory.csv";
+
+/// Whether a file belongs to a result.
+fn is_wanted(name: &str, results: &Results) -> bool {
+    name != TRAJECTORY || results.time_course.is_some()
+}
 
 /// Writes a row of a table.
 fn row<T: serde::Serialize>(table: &mut csv::Writer<&mut dyn Write>, row: &T) -> io::Result<()> {

@@ -36,6 +36,37 @@ pub struct Replication {
     pub readings: Vec<Reading>,
 }
 
+/// The mean of a metric over replications at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// The mean; `None` where nothing was measured.
+    pub estimate: Option<f64>,
+    /// Its standard error.
+    pub std_error: Option<f64>,
+    /// Replications that gave a value.
+    pub replications: u64,
+}
+
+/// A metric in the course of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// The metric.
+    pub metric: Metric,
+    /// Which of its values; see [`Metric::key`].
+    pub key: String,
+    /// The mean at each moment.
+    pub means: Vec<Mean>,
+}
+
+/// The course of time on a grid of moments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeCourse {
+    /// The moments.
+    pub times: Vec<f64>,
+    /// Metrics with a mean for each of them.
+    pub curves: Vec<Curve>,
+}
+
 /// The result of an experiment.
 #[derive(Clone, Debug)]
 pub struct Results {
@@ -53,6 +84,8 @@ pub struct Results {
     pub occupancy: Vec<TimeHistogram>,
     /// Response times of all replications together.
     pub response: Option<DelayHistogram>,
+    /// The time course, if it was asked for.
+    pub time_course: Option<TimeCourse>,
 }
 
 impl Results {

@@ -1,6 +1,7 @@
 //! Servers sorted by length, so that the shortest are at hand.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A group of servers kept sorted by length.
 ///
@@ -58,6 +59,14 @@ impl Levels {
     #[inline]
     pub fn at(&self, rank: u32) -> u32 {
         self.first + self.order[rank as usize]
+    }
+
+    /// The ranks (from 0) of all servers as long as the one at `rank`, in O(log(longest - shortest)).
+    #[inline]
+    pub fn ranks_equal_to(&self, rank: u32) -> Range<u32> {
+        // Lengths that no server has start where the next length does: the last start not beyond the rank is its own.
+        let bucket = self.start.partition_point(|&start| start <= rank) - 1;
+        self.start[bucket]..self.end(bucket)
     }
 
     /// Tells the group that `server` went from length `old` to `new`.
@@ -144,6 +153,11 @@ mod tests {
             }
             let by_rank: Vec<u32> = (0..7).map(|rank| lengths[(levels.at(rank) - 10) as usize]).collect();
             assert!(by_rank.is_sorted());
+            for (rank, length) in (0..).zip(&by_rank) {
+                let first = by_rank.partition_point(|l| l < length) as u32;
+                let end = by_rank.partition_point(|l| l <= length) as u32;
+                assert_eq!(levels.ranks_equal_to(rank), first..end);
+            }
         }
     }
 }

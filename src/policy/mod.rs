@@ -24,6 +24,8 @@ pub struct Policy {
     /// Whether a dispatcher adds each job it sends to its own estimate of that server (the LSQ convention). Exact
     /// information has no estimates and ignores it.
     pub count_own_jobs: bool,
+    /// Messages counted per question to a server: 2 for question and answer, or 1.
+    pub per_probe: u64,
 }
 
 impl Policy {
@@ -37,6 +39,6 @@ impl Policy {
             ..fault
         };
         self.dispatch.validate(&system.servers).map_err(|fault| below("dispatch", fault))?;
-        self.information.validate(&system.servers).map_err(|fault| below("information", fault))
+        self.information.validate(&system.servers, self.count_own_jobs).map_err(|fault| below("information", fault))
     }
 }

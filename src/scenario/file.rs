@@ -1,12 +1,15 @@
 //! The file a person writes, as types.
 
+use super::arrivals::ArrivalsSpec;
 use crate::measure::Measure;
+use crate::model::slots::Slots;
 use crate::model::{Count, Law, NonNegative, Positive};
 use crate::policy::{Dispatch, Information};
 use crate::stats::Confidence;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, de};
+use std::borrow::Cow;
 use std::fmt;
 
 /// A scenario for herdsim.
@@ -16,12 +19,18 @@ pub struct Scenario {
     /// The name in results; by default that of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// How time passes.
+    #[serde(default)]
+    pub clock: Clock,
+    /// What happens in a slot; for clock: slotted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<Slots>,
     /// The servers: how many, or classes of equal rate.
     pub servers: ServersSpec,
     /// The dispatchers: how many, or their shares of the arrivals.
     #[serde(default)]
     pub dispatchers: DispatchersSpec,
-    /// The load rho = arrival rate / total service rate. Give exactly one of load, arrival_rate and many_server.
+    /// The load rho = arrival rate / total service rate. Give exactly one of load, arrival_rate, many_server and a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<NonNegative>,
     /// Arrivals per unit of time over all dispatchers.
@@ -50,6 +59,17 @@ pub struct Scenario {
     /// What is measured.
     #[serde(default)]
     pub measure: Measure,
+}
+
+/// How time passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// In continuous time, event by event.
+    #[default]
+    Continuous,
+    /// In slots, as in the LED paper.
+    Slotted,
 }
 
 /// The servers: how many of rate 1, or a list of classes.
@@ -103,17 +123,6 @@ pub struct ManyServer {
     pub gamma: NonNegative,
 }
 
-/// The arrival process over all dispatchers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ArrivalsSpec {
-    /// Poisson.
-    #[default]
-    Poisson,
-    /// Independent times between arrivals with this law, of mean 1 in units of the mean time between arrivals.
-    Renewal(Law),
-}
-
 /// Who gets a job, on what information.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -126,10 +135,49 @@ pub struct PolicySpec {
     /// Whether a dispatcher adds each job it sends to its own estimate.
     #[serde(default = "yes")]
     pub count_own_jobs: bool,
+    /// Messages counted per question to a server: 2 for question and answer, or 1.
+    #[serde(default)]
+    pub per_probe: PerProbe,
+}
+
+/// Messages counted per question to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct PerProbe(u64);
+
+impl PerProbe {
+    /// The plain number, 1 or 2.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl Default for PerProbe {
+    fn default() -> Self {
+        Self(2)
+    }
+}
+
+impl<'de> Deserialize<'de> for PerProbe {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match u64::deserialize(deserializer)? {
+            count @ (1 | 2) => Ok(Self(count)),
+            _ => Err(de::Error::custom("must be 1 or 2\nwrite 2 to count question and answer, 1 to count them as one")),
+        }
+    }
+}
+
+impl JsonSchema for PerProbe {
+    fn schema_name() -> Cow<'static, str> {
+        "PerProbe".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": [1, 2] })
+    }
 }
 
 fn exact() -> Information {
-    Information::Exact
+    Information::exact()
 }
 
 fn yes() -> bool {

@@ -1,5 +1,6 @@
 //! The file a person writes: parse, override, resolve, explain what is wrong and where.
 
+mod arrivals;
 mod decode;
 mod error;
 mod file;
@@ -7,9 +8,10 @@ mod plan;
 mod schema;
 mod tree;
 
+pub use arrivals::{ArrivalsSpec, BatchPoissonSpec, BatchSizeSpec, GeometricSpec, MarkovModulatedSpec, TraceSpec};
 pub use error::{Mark, ScenarioError};
 pub use file::{
-    ArrivalsSpec, ClassSpec, DispatchersSpec, InitialSpec, ManyServer, PolicySpec, RunSpec, Scenario, ServersSpec,
+    ClassSpec, Clock, DispatchersSpec, InitialSpec, ManyServer, PerProbe, PolicySpec, RunSpec, Scenario, ServersSpec,
     Shares,
 };
 pub use plan::Plan;

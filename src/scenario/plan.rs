@@ -1,14 +1,19 @@
 //! From a scenario to what is run: everything filled in and checked.
 
+use super::arrivals;
 use super::decode::decode;
 use super::error::ScenarioError;
-use super::file::{ArrivalsSpec, DispatchersSpec, InitialSpec, Scenario, ServersSpec};
+use super::file::{Clock, DispatchersSpec, InitialSpec, Scenario, ServersSpec};
 use super::tree::{Node, Value};
-use crate::measure::Measure;
-use crate::model::{Arrivals, Dispatchers, Fault, Initial, Law, ServerClass, Servers, System, Window};
+use crate::engine::SlottedEngine;
+use crate::measure::{Measure, Trajectory};
+use crate::model::arrivals::Process;
+use crate::model::slots::Slots;
+use crate::model::{Dispatchers, Fault, Initial, Law, ServerClass, Servers, System, Window};
 use crate::policy::Policy;
 use crate::stats::{Confidence, Warning};
 use crate::theory::MeanField;
+use std::path::Path;
 
 /// A scenario ready to run.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +24,8 @@ pub struct Plan {
     pub scenario: Scenario,
     /// What is simulated.
     pub system: System,
+    /// What happens in a slot, in slotted time.
+    pub slots: Option<Slots>,
     /// The policy.
     pub policy: Policy,
     /// The measuring window of each replication.
@@ -34,8 +41,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads a scenario, applies overrides `path=value` in order, and resolves it. `origin` names the text in errors
-    /// and `fallback_name` the scenario, if it has no name of its own.
+    /// Reads a scenario, applies overrides `path=value` in order, and resolves it. `origin` is the path of the
+    /// text: errors name it, and files that the scenario names lie in its folder. `fallback_name` names the scenario, if
+    /// it has no name of its own.
     ///
     /// # Errors
     /// The first rule that is broken, and where.
@@ -45,25 +53,21 @@ impl Plan {
             root.set(assignment)?;
         }
         let scenario: Scenario = decode(&root)?;
-        Self::resolve(scenario, fallback_name, &root)
+        let folder = Path::new(origin).parent().unwrap_or(Path::new(""));
+        Self::resolve(scenario, fallback_name, &root, folder)
     }
 
-    fn resolve(mut scenario: Scenario, fallback_name: &str, root: &Node) -> Result<Self, ScenarioError> {
+    fn resolve(mut scenario: Scenario, fallback_name: &str, root: &Node, folder: &Path) -> Result<Self, ScenarioError> {
         let located = |prefix: &'static str| move |fault: Fault| locate(root, prefix, fault);
         let servers = resolve_servers(&scenario.servers).map_err(located("servers"))?;
         let dispatchers = resolve_dispatchers(&scenario.dispatchers).map_err(|fault| {
             let prefix = if matches!(scenario.dispatchers, DispatchersSpec::Shares(_)) { ".shares" } else { "" };
             locate(root, &format!("dispatchers{prefix}"), fault)
         })?;
-        let rate = arrival_rate(&scenario, &servers).map_err(located(""))?;
-        let interarrival = match &scenario.arrivals {
-            ArrivalsSpec::Poisson => Law::standard_exponential(),
-            ArrivalsSpec::Renewal(law) => {
-                mean_one(law, "arrivals keep the rate that load or arrival_rate gives")
-                    .map_err(located("arrivals.renewal"))?;
-                law.clone()
-            }
-        };
+        let open = scenario.run.warmup.get();
+        let window = Window { open, close: open + scenario.run.time.get() };
+        let arrivals =
+            arrivals::resolve(&mut scenario, &servers, dispatchers.len(), window.close, folder).map_err(located(""))?;
         mean_one(&scenario.service, "the speed of a server is its rate").map_err(located("service"))?;
         let buffer = match scenario.buffer {
             None => None,
@@ -75,7 +79,7 @@ impl Plan {
         let mut system = System {
             servers,
             dispatchers,
-            arrivals: Arrivals { rate, interarrival },
+            arrivals,
             service: scenario.service.clone(),
             buffer,
             initial: Initial::Empty,
@@ -84,11 +88,11 @@ impl Plan {
             dispatch: scenario.policy.dispatch.clone(),
             information: scenario.policy.information.clone(),
             count_own_jobs: scenario.policy.count_own_jobs,
+            per_probe: scenario.policy.per_probe.get(),
         };
         policy.validate(&system).map_err(located("policy"))?;
+        let slots = resolve_slots(&mut scenario, &system, &policy).map_err(located(""))?;
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
-        let open = scenario.run.warmup.get();
-        let window = Window { open, close: open + scenario.run.time.get() };
         check_clock(&system, window, scenario.run.time.get()).map_err(located("run"))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
             if !(0.0..=1.0).contains(&q) {
@@ -96,6 +100,7 @@ impl Plan {
                 return Err(locate(root, "measure.quantiles", fault));
             }
         }
+        check_grid(&scenario.measure, window).map_err(located("measure.trajectory"))?;
         if let ServersSpec::Classes(classes) = &mut scenario.servers {
             for (class, resolved) in classes.iter_mut().zip(system.servers.classes()) {
                 class.name = Some(resolved.name.clone());
@@ -106,6 +111,7 @@ impl Plan {
         Ok(Self {
             name,
             system,
+            slots,
             policy,
             window,
             replications: scenario.run.replications.get(),
@@ -125,7 +131,15 @@ impl Plan {
 
     /// The mean-field limit of the scenario, where one is known.
     pub fn mean_field(&self) -> Option<MeanField> {
+        if self.slots.is_some() {
+            return None;
+        }
         MeanField::new(&self.system, &self.policy)
+    }
+
+    /// The engine that runs it.
+    pub fn engine(&self) -> &'static str {
+        if self.slots.is_some() { "slotted" } else { "event" }
     }
 
     /// Whether work arrives at least as fast as it can be done and nothing is lost, so that there is no steady state.
@@ -152,11 +166,36 @@ impl Plan {
                 "one replication gives no confidence interval; set run.replications to 10 or so",
             ));
         }
+        if let Process::Trace(trace) = &self.system.arrivals.process
+            && trace.last().is_none_or(|last| last < self.window.close)
+        {
+            let last = trace.last().map_or("holds no job".to_owned(), |last| format!("ends at {last}"));
+            let close = self.window.close;
+            warnings.push(Warning::new(
+                "trace_ends",
+                format!("the trace {last}, before the run ends at {close}: no job arrives after that"),
+            ));
+        }
         if self.window.open == 0.0 && self.scenario.initial == InitialSpec::Empty {
             warnings.push(Warning::new(
                 "no_warmup",
                 "measuring starts with the empty system, so delays are biased low; set run.warmup",
             ));
+        }
+        let renewal = match &self.system.arrivals.process {
+            Process::Renewal(law) => Some(("arrivals.renewal", law)),
+            _ => None,
+        };
+        for (key, law) in renewal.into_iter().chain([("service", &self.system.service)]) {
+            if law.variance() == f64::INFINITY {
+                warnings.push(Warning::new(
+                    "heavy_tail",
+                    format!(
+                        "the law of {key} has infinite variance: a few draws decide every mean, and confidence \
+                         intervals of means are not reliable; trust quantiles, or set alpha above 2"
+                    ),
+                ));
+            }
         }
         warnings
     }
@@ -201,6 +240,33 @@ fn resolve_servers(spec: &ServersSpec) -> Result<Servers, Fault> {
     }
 }
 
+/// The laws of a slot, with which the defaults of the scenario are filled in; none in continuous time.
+fn resolve_slots(scenario: &mut Scenario, system: &System, policy: &Policy) -> Result<Option<Slots>, Fault> {
+    if scenario.clock == Clock::Continuous {
+        return match scenario.slots {
+            None => Ok(None),
+            Some(_) => {
+                Err(Fault::at("slots", "has no meaning in continuous time", "write clock: slotted, or drop slots"))
+            }
+        };
+    }
+    if !system.is_memoryless() {
+        let key = if scenario.service == Law::standard_exponential() { "arrivals" } else { "service" };
+        let remedy = "describe the slot under slots: {arrivals: poisson, service: geometric}";
+        return Err(Fault::at(key, "belongs to continuous time", remedy));
+    }
+    let step = scenario.measure.trajectory.as_ref().map_or(1.0, |trajectory| trajectory.step.get());
+    let (warmup, time) = (scenario.run.warmup.get(), scenario.run.time.get());
+    for (key, time) in [("run.warmup", warmup), ("run.time", time), ("measure.trajectory.step", step)] {
+        if time.fract() != 0.0 {
+            return Err(Fault::at(key, "must be a whole number of slots", format!("write {}", time.ceil())));
+        }
+    }
+    let slots = scenario.slots.get_or_insert_with(Slots::default).clone();
+    SlottedEngine::validate(system, &slots, policy)?;
+    Ok(Some(slots))
+}
+
 fn resolve_dispatchers(spec: &DispatchersSpec) -> Result<Dispatchers, Fault> {
     match spec {
         DispatchersSpec::Number(count) => {
@@ -214,50 +280,7 @@ fn resolve_dispatchers(spec: &DispatchersSpec) -> Result<Dispatchers, Fault> {
     }
 }
 
-fn arrival_rate(scenario: &Scenario, servers: &Servers) -> Result<f64, Fault> {
-    let capacity = servers.total_rate();
-    let rate = match (scenario.load, scenario.arrival_rate, &scenario.many_server) {
-        (Some(load), None, None) => load.get() * capacity,
-        (None, Some(rate), None) => rate.get(),
-        (None, None, Some(regime)) => {
-            let load = 1.0 - regime.beta.get() * f64::from(servers.len()).powf(-regime.gamma.get());
-            if load <= 0.0 {
-                return Err(Fault::at(
-                    "many_server",
-                    format!("gives the load 1 - beta N^(-gamma) = {load}, which must be above 0"),
-                    "use a smaller beta, a larger gamma or more servers",
-                ));
-            }
-            load * capacity
-        }
-        (None, None, None) => {
-            return Err(Fault::new(
-                "says nothing about how much work arrives",
-                "add one of load, arrival_rate and many_server, for example load: 0.9",
-            ));
-        }
-        (load, rate, _) => {
-            let second = if load.is_some() && rate.is_some() { "arrival_rate" } else { "many_server" };
-            return Err(Fault::at(
-                second,
-                "load, arrival_rate and many_server exclude each other",
-                "keep exactly one of them",
-            ));
-        }
-    };
-    let key = match (scenario.load, scenario.arrival_rate) {
-        (Some(_), _) => "load",
-        (_, Some(_)) => "arrival_rate",
-        _ => "many_server",
-    };
-    // No arrivals at all are a system too.
-    if rate != 0.0 {
-        check_bounds(key, "the total arrival rate", rate)?;
-    }
-    Ok(rate)
-}
-
-fn mean_one(law: &Law, why: &str) -> Result<(), Fault> {
+pub(super) fn mean_one(law: &Law, why: &str) -> Result<(), Fault> {
     let mean = law.mean();
     if (mean - 1.0).abs() <= 1e-12 {
         return Ok(());
@@ -287,9 +310,9 @@ fn initial(spec: &InitialSpec, system: &System, policy: &Policy) -> Result<Initi
 }
 
 /// Times and rates beyond these bounds have squares that a floating-point number cannot hold.
-const BOUNDS: std::ops::RangeInclusive<f64> = 1e-150..=1e150;
+pub(super) const BOUNDS: std::ops::RangeInclusive<f64> = 1e-150..=1e150;
 
-fn check_bounds(path: &str, what: &str, rate: f64) -> Result<(), Fault> {
+pub(super) fn check_bounds(path: &str, what: &str, rate: f64) -> Result<(), Fault> {
     if BOUNDS.contains(&rate) {
         return Ok(());
     }
@@ -307,7 +330,7 @@ fn check_clock(system: &System, window: Window, time: f64) -> Result<(), Fault> 
             "write a longer time or a shorter warm-up",
         ));
     }
-    let fastest = system.arrivals.rate.max(system.servers.largest_rate());
+    let fastest = system.arrivals.fastest_rate().max(system.servers.largest_rate());
     let longest = (1e-3 / f64::EPSILON / fastest).min(*BOUNDS.end());
     if window.close <= longest {
         return Ok(());
@@ -320,6 +343,25 @@ fn check_clock(system: &System, window: Window, time: f64) -> Result<(), Fault> 
             window.close
         ),
         "write a shorter time, and more replications if precision is wanted",
+    ))
+}
+
+/// A time course must fit into memory.
+fn check_grid(measure: &Measure, window: Window) -> Result<(), Fault> {
+    let Some(grid) = &measure.trajectory else { return Ok(()) };
+    let points = grid.points(window);
+    if points <= Trajectory::MOST_POINTS {
+        return Ok(());
+    }
+    let least = window.length() / (Trajectory::MOST_POINTS - 1) as f64;
+    Err(Fault::at(
+        "step",
+        format!(
+            "gives {points} moments in the window of {}, at most {} are kept",
+            window.length(),
+            Trajectory::MOST_POINTS
+        ),
+        format!("write a step of at least {least}, or a shorter run.time"),
     ))
 }
 
@@ -337,5 +379,24 @@ fn shorten(value: &mut serde_json::Value) {
         }
         serde_json::Value::Array(list) => list.iter_mut().for_each(shorten),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn infinite_variance_is_warned_of() {
+        let text = "servers: 2\nload: 0.5\npolicy: {dispatch: random}\nrun: {warmup: 1, time: 10}\n";
+        let warned = |law: &str| -> Vec<String> {
+            let plan = Plan::read(text, "text", "test", &[law.to_owned()]).unwrap_or_else(|error| panic!("{error}"));
+            plan.warnings().into_iter().filter(|doubt| doubt.code == "heavy_tail").map(|doubt| doubt.message).collect()
+        };
+        for key in ["service", "arrivals.renewal"] {
+            let heavy = warned(&format!("{key}={{pareto: {{alpha: 2, mean: 1}}}}"));
+            assert!(heavy.len() == 1 && heavy[0].contains(key), "{heavy:?}");
+            assert!(warned(&format!("{key}={{pareto: {{alpha: 2.1, mean: 1}}}}")).is_empty());
+        }
     }
 }

@@ -279,8 +279,8 @@ impl Node {
             return Err(error("", "must have the form path=value".into(), "write for example --set load=0.95"));
         };
         let path = path.trim();
-        if path.is_empty() {
-            return Err(error("", "names no key".into(), "write for example --set load=0.95"));
+        if path.split('.').any(str::is_empty) {
+            return Err(error("", "names no key, or an empty one".into(), "write for example --set load=0.95"));
         }
         let mut value = if text.trim().is_empty() {
             Self { value: Value::Null, mark: mark.clone() }

@@ -2,7 +2,7 @@
 
 use crate::measure::Metric;
 use crate::model::System;
-use crate::policy::{Dispatch, Information, Policy};
+use crate::policy::{Dispatch, Policy};
 
 /// Fractions below this are taken as 0.
 const NEGLIGIBLE: f64 = 1e-16;
@@ -13,7 +13,8 @@ const LEVELS: usize = 100_000;
 /// The stationary law of one queue and of the length that a job finds, in the limit of infinitely many servers.
 ///
 /// It exists here for Poisson arrivals, exponential sizes, unlimited buffers, load below 1 and
-/// - random routing (each server an M/M/1 queue, exact for every N), `s_k = rho^k`; with classes, a mixture;
+/// - one server, whatever the policy, and random routing (each server an M/M/1 queue, exact for every N),
+///   `s_k = rho^k`; with classes, a mixture;
 /// - d choices on exact information and servers of one rate, `s_k = rho^((d^k - 1) / (d - 1))` (Vvedenskaya,
 ///   Dobrushin, Karpelevich 1996; Mitzenmacher 1996), with or without replacement;
 /// - the shortest queue, or an idle one first, on exact information and servers of one rate: `s_1 = rho`, and no
@@ -31,6 +32,7 @@ pub struct MeanField {
     /// The rate of all servers, if they have one.
     rate: Option<f64>,
     mean_jobs: f64,
+    exact: bool,
 }
 
 impl MeanField {
@@ -40,8 +42,12 @@ impl MeanField {
         if !system.is_memoryless() || system.buffer.is_some() || load >= 1.0 || load == 0.0 {
             return None;
         }
+        if system.servers.len() == 1 {
+            // Whatever the policy, there is nothing to choose.
+            return Some(Self { exact: true, ..Self::choices(system, 1.0) });
+        }
         let homogeneous = system.servers.are_homogeneous();
-        let exact = policy.information == Information::Exact;
+        let exact = policy.information.is_exact();
         match &policy.dispatch {
             Dispatch::Random(_) | Dispatch::WeightedRandom(_) => Self::independent_queues(system, &policy.dispatch),
             Dispatch::PowerOfD(power) if exact && homogeneous => Some(Self::choices(system, power.d.get() as f64)),
@@ -76,6 +82,7 @@ impl MeanField {
             arrival_rate: system.arrivals.rate,
             response,
             rate: Some(rate),
+            exact: false,
         }
     }
 
@@ -114,7 +121,13 @@ impl MeanField {
             response: mean_jobs * n / system.arrivals.rate,
             rate: servers.are_homogeneous().then(|| servers.classes()[0].rate),
             mean_jobs,
+            exact: true,
         })
+    }
+
+    /// Whether the values hold for every number of servers, and not only in the limit.
+    pub fn is_exact(&self) -> bool {
+        self.exact
     }
 
     /// The fractions s_1, s_2, ... of servers with at least k jobs, as far as they are not negligible.
@@ -162,6 +175,9 @@ impl MeanField {
         if !(0.0..1.0).contains(&q) {
             return None;
         }
+        if q == 0.0 {
+            return Some(0.0);
+        }
         let beyond = |time: f64| self.response_survival(time, rate) > 1.0 - q;
         let (mut low, mut high) = (0.0, 1.0 / rate);
         while beyond(high) {
@@ -194,12 +210,17 @@ mod tests {
             buffer: None,
             initial: Initial::Empty,
         };
-        let policy = Policy { dispatch, information: Information::Exact, count_own_jobs: true };
+        let information = crate::policy::Information::exact();
+        let policy = Policy { dispatch, information, count_own_jobs: true, per_probe: 2 };
         MeanField::new(&system, &policy).expect("a limit is known")
     }
 
     fn power(d: u64) -> Dispatch {
-        Dispatch::PowerOfD(PowerOfD { d: Count::new(d).expect("positive"), replacement: false })
+        Dispatch::PowerOfD(PowerOfD {
+            d: Count::new(d).expect("positive"),
+            replacement: false,
+            weighting: crate::policy::dispatch::Weighting::Uniform,
+        })
     }
 
     #[test]

@@ -1,19 +1,15 @@
-//! The calendar of pending events: the next arrival, all departures, all messages in flight.
+//! The calendar of pending events: the next arrival, all departures, all messages in flight, and what else waits.
 //!
 //! Events come out by time, and simultaneous ones in the order in which they were scheduled. A departure is known
 //! when its job joins, is never cancelled and is one of very many, so departures live in a binary heap of packed
 //! keys; messages are keyed and cancelled when a newer one overtakes them, so they live in a keyed priority queue.
 
 use super::departures::{Departures, Packed, time_of};
-use super::messages::{Message, Messages};
+use super::pending::Pending;
+use crate::engine::beliefs::Post;
+use crate::engine::key::Key;
+use crate::engine::messages::{Message, Messages};
 use ordered_float::OrderedFloat;
-
-/// When an event happens, and its place among simultaneous ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
-    pub(super) time: OrderedFloat<f64>,
-    pub(super) sequence: u64,
-}
 
 /// The next event.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,12 +17,35 @@ pub(super) enum Event {
     Arrival,
     Departure { server: u32 },
     Delivery(Message),
+    Wait(Waiting),
+}
+
+/// Events that few scenarios have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Waiting {
+    /// A server reports to all dispatchers; `None`: all servers do.
+    Report { server: Option<u32> },
+    /// The delayed picture of a server changes.
+    Repaint { server: u32, length: u32 },
+    /// A job has got its answers and joins.
+    Join(Query),
+}
+
+/// A job that waits at its dispatcher for answers, with the choice that they will lead to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Query {
+    pub(super) arrived: f64,
+    pub(super) dispatcher: u32,
+    pub(super) server: u32,
+    pub(super) size: f64,
 }
 
 pub(super) struct Calendar {
+    now: f64,
     arrival: Option<Key>,
     departures: Departures,
     messages: Messages,
+    waiting: Pending<Waiting>,
     /// A packed departure has its server in this many lowest bits, below the sequence number.
     server_bits: u32,
     next_sequence: u64,
@@ -35,16 +54,24 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    pub(super) fn new(servers: u32) -> Self {
+    pub(super) fn new(servers: u32, keep_overtaken: bool) -> Self {
         let server_bits = (u32::BITS - (servers - 1).leading_zeros()).max(1);
         Self {
+            now: 0.0,
             arrival: None,
             departures: Departures::new(),
-            messages: Messages::default(),
+            messages: Messages::new(keep_overtaken),
+            waiting: Pending::new(),
             server_bits,
             next_sequence: 0,
             sequence_limit: 1 << (u64::BITS - server_bits),
         }
+    }
+
+    /// The time of the last event taken, or the end that was reached.
+    #[inline]
+    pub(super) fn now(&self) -> f64 {
+        self.now
     }
 
     fn key(&mut self, time: f64) -> Key {
@@ -79,20 +106,14 @@ impl Calendar {
         self.departures.push(packed);
     }
 
-    /// Schedules a message, and drops those of the same pair still in flight that it overtakes.
-    pub(super) fn schedule_delivery(&mut self, time: f64, message: Message) {
+    pub(super) fn schedule(&mut self, time: f64, event: Waiting) {
         let key = self.key(time);
-        self.messages.send(key, message);
+        self.waiting.push(key, event);
     }
 
-    /// Drops the messages in flight from a server to a dispatcher, which one without delay has overtaken.
-    pub(super) fn drop_deliveries(&mut self, server: u32, dispatcher: u32) {
-        self.messages.drop_all(server, dispatcher);
-    }
-
-    /// Takes the next event before `end`.
+    /// Takes the next event before `end`; if there is none, the time is `end`.
     #[inline]
-    pub(super) fn next_before(&mut self, end: f64) -> Option<(f64, Event)> {
+    pub(super) fn next_before(&mut self, end: f64) -> Option<Event> {
         let departure = self.departures.peek().map(|packed| self.unpack(packed));
         let mut first = departure.map(|(key, server)| (key, Event::Departure { server }));
         if let Some(key) = self.arrival
@@ -105,18 +126,35 @@ impl Calendar {
         {
             first = Some((key, Event::Delivery(message)));
         }
-        let (key, event) = first.filter(|(key, _)| key.time.0 < end)?;
+        if let Some(key) = self.waiting.first()
+            && first.is_none_or(|(other, _)| key < other)
+            && key.time.0 < end
+        {
+            self.now = key.time.0;
+            return self.waiting.pop().map(Event::Wait);
+        }
+        let Some((key, event)) = first.filter(|(key, _)| key.time.0 < end) else {
+            self.now = end;
+            return None;
+        };
+        debug_assert!(key.time.0 >= self.now, "the clock went back from {} to {}", self.now, key.time);
+        self.now = key.time.0;
         match event {
             Event::Arrival => self.arrival = None,
             Event::Departure { .. } => self.departures.pop(),
-            Event::Delivery(_) => self.messages.remove_first(),
+            Event::Delivery(_) | Event::Wait(_) => self.messages.remove_first(),
         }
-        Some((key.time.0, event))
+        Some(event)
     }
 
     /// Times of all pending departures, in no particular order.
     pub(super) fn departure_times(&self) -> impl Iterator<Item = f64> {
         self.departures.iter().map(time_of)
+    }
+
+    /// Jobs that wait at their dispatchers for answers, when nothing but jobs waits.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Deals out the sequence numbers of all pending events anew, in their present order.
@@ -126,6 +164,7 @@ impl Calendar {
         let mut sequences: Vec<u64> = departures.iter().map(|(key, _)| key.sequence).collect();
         sequences.extend(self.arrival.map(|key| key.sequence));
         sequences.extend(self.messages.sequences());
+        sequences.extend(self.waiting.sequences());
         sequences.sort_unstable();
         let renumbered = |old: u64| sequences.partition_point(|&sequence| sequence < old) as u64;
         for (key, _) in &mut departures {
@@ -139,8 +178,20 @@ impl Calendar {
             key.sequence = renumbered(key.sequence);
         }
         self.messages.renumber(renumbered);
+        self.waiting.renumber(renumbered);
         self.next_sequence = sequences.len() as u64;
         assert!(self.next_sequence < self.sequence_limit, "more pending events than sequence numbers");
+    }
+}
+
+impl Post for Calendar {
+    fn post(&mut self, delay: f64, message: Message) {
+        let key = self.key(self.now + delay);
+        self.messages.send(key, message);
+    }
+
+    fn overtake(&mut self, server: u32, dispatcher: u32) {
+        self.messages.drop_all(server, dispatcher);
     }
 }
 
@@ -149,24 +200,31 @@ mod tests {
     use super::*;
 
     fn drain(calendar: &mut Calendar) -> Vec<(f64, Event)> {
-        std::iter::from_fn(|| calendar.next_before(f64::INFINITY)).collect()
+        std::iter::from_fn(|| calendar.next_before(f64::INFINITY).map(|event| (calendar.now(), event))).collect()
     }
+
+    fn message(server: u32) -> Message {
+        Message { dispatcher: 0, server, length: 2, sent_at: 0.0, jobs_before: 0 }
+    }
+
+    const REPORT: Waiting = Waiting::Report { server: None };
 
     #[test]
     fn simultaneous_events_come_out_in_the_order_of_scheduling() {
-        let mut calendar = Calendar::new(5);
+        let mut calendar = Calendar::new(5, false);
         calendar.schedule_departure(2.0, 4);
         calendar.schedule_departure(1.0, 3);
         calendar.schedule_arrival(1.0);
         calendar.schedule_departure(1.0, 0);
-        let message = Message { dispatcher: 0, server: 1, length: 2 };
-        calendar.schedule_delivery(1.0, message);
+        calendar.post(1.0, message(1));
+        calendar.schedule(1.0, REPORT);
         calendar.schedule_departure(1.0, 2);
         let expected = [
             (1.0, Event::Departure { server: 3 }),
             (1.0, Event::Arrival),
             (1.0, Event::Departure { server: 0 }),
-            (1.0, Event::Delivery(message)),
+            (1.0, Event::Delivery(message(1))),
+            (1.0, Event::Wait(REPORT)),
             (1.0, Event::Departure { server: 2 }),
             (2.0, Event::Departure { server: 4 }),
         ];
@@ -175,21 +233,23 @@ mod tests {
 
     #[test]
     fn the_end_itself_is_outside() {
-        let mut calendar = Calendar::new(1);
+        let mut calendar = Calendar::new(1, false);
         calendar.schedule_departure(3.0, 0);
+        calendar.schedule(3.0, REPORT);
         assert_eq!(calendar.next_before(3.0), None);
+        assert_eq!(calendar.now(), 3.0);
         assert!(calendar.next_before(3.0_f64.next_up()).is_some());
     }
 
     /// Sequence numbers run out in the middle: the order of everything pending must not change.
     #[test]
     fn order_survives_renumbering() {
-        let mut calendar = Calendar::new(4);
-        calendar.next_sequence = calendar.sequence_limit - 3;
+        let mut calendar = Calendar::new(4, false);
+        calendar.next_sequence = calendar.sequence_limit - 4;
         calendar.schedule_departure(1.0, 0);
         calendar.schedule_arrival(1.0);
-        let message = Message { dispatcher: 1, server: 2, length: 0 };
-        calendar.schedule_delivery(1.0, message);
+        calendar.schedule(1.0, REPORT);
+        calendar.post(1.0, message(2));
         calendar.schedule_departure(1.0, 1);
         calendar.schedule_departure(0.5, 3);
         assert!(calendar.next_sequence < 10);
@@ -197,7 +257,8 @@ mod tests {
             (0.5, Event::Departure { server: 3 }),
             (1.0, Event::Departure { server: 0 }),
             (1.0, Event::Arrival),
-            (1.0, Event::Delivery(message)),
+            (1.0, Event::Wait(REPORT)),
+            (1.0, Event::Delivery(message(2))),
             (1.0, Event::Departure { server: 1 }),
         ];
         assert_eq!(drain(&mut calendar), expected);

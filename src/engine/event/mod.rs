@@ -5,65 +5,60 @@
 
 mod calendar;
 mod departures;
-mod messages;
+mod pending;
 
+use super::beliefs::Beliefs;
 use super::observer::{Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
-use super::{EngineError, Progress};
-use crate::model::{Sum, System};
+use super::{Engine, EngineError, Progress};
+use crate::model::arrivals::{Next, Reaches, Source};
+use crate::model::{Law, Sum, System};
 use crate::policy::dispatch::Chooser;
-use crate::policy::information::{Channel, Rules};
-use crate::policy::{Need, Policy, Sampler, View};
+use crate::policy::information::{Information, Phase};
+use crate::policy::{Need, Policy, View};
 use crate::random::{Component, Stream, Streams};
-use calendar::{Calendar, Event};
-use messages::Message;
-
-/// Why a message is sent.
-#[derive(Clone, Copy, Debug)]
-enum Report {
-    Push,
-    Pull,
-    OnIdle,
-}
+use calendar::{Calendar, Event, Query, Waiting};
 
 /// One replication of one system under one policy.
 pub struct EventEngine<'a> {
     system: &'a System,
-    rules: Rules,
     /// Whether dispatchers act on estimates of their own.
     local: bool,
-    count_own_jobs: bool,
     /// Messages of a strategy with exact information, per job.
     messages_per_choice: u64,
+    /// Law of the time an answer takes, and how many a job waits for, if it waits.
+    query: Option<(Law, u64)>,
+    /// Age of the picture that all dispatchers share, if they share one.
+    age: Option<f64>,
     chooser: Chooser,
-    push_sampler: Option<Sampler>,
-    arrival_stream: Stream,
+    beliefs: Beliefs,
+    arrivals: Source<'a>,
+    /// What the arrivals bring next.
+    arriving: Next,
+    /// The dispatcher that the last job has reached.
+    last_reached: u32,
     dispatcher_stream: Stream,
     size_stream: Stream,
     dispatch_stream: Stream,
-    information_stream: Stream,
-    delay_stream: Stream,
-    loss_stream: Stream,
+    query_stream: Stream,
     calendar: Calendar,
-    now: f64,
     /// Last departure so far from each server: when it has worked off all jobs it holds.
     free_at: Vec<f64>,
     /// True queue lengths.
     queues: View,
-    /// Estimates of each dispatcher; empty when information is exact or no strategy or update would look at them.
-    estimates: Vec<View>,
 }
 
 impl<'a> EventEngine<'a> {
     /// Replication `replication` of an experiment with this `seed`, at time 0.
     ///
     /// # Errors
-    /// If the initial lengths exceed what a queue can hold.
+    /// If the initial lengths exceed what a queue can hold, or a trace can no longer be read.
     pub fn new(system: &'a System, policy: &Policy, seed: u64, replication: u64) -> Result<Self, EngineError> {
         let servers = &system.servers;
         let streams = Streams::new(seed, replication);
         let mut initial = streams.take(Component::Initial);
         let lengths = system.initial.lengths(servers.len(), &mut initial);
-        let mut calendar = Calendar::new(servers.len());
+        let beliefs = Beliefs::new(system, policy, &lengths, &streams);
+        let mut calendar = Calendar::new(servers.len(), beliefs.keeps_overtaken());
         let mut free_at = vec![0.0; servers.len() as usize];
         for (server, &length) in (0_u32..).zip(&lengths) {
             for _ in 0..length {
@@ -73,227 +68,220 @@ impl<'a> EventEngine<'a> {
             }
         }
         let need = policy.dispatch.need(servers);
-        let rules = policy.information.rules();
-        let local = policy.information.is_local();
-        // Without updates, estimates that no strategy looks at need not exist.
-        let estimating = local && (need != Need::Nothing || rules != Rules::default());
-        let estimates = if estimating {
-            vec![View::new(lengths.clone(), need, servers); system.dispatchers.len() as usize]
-        } else {
-            Vec::new()
-        };
+        let truth_is_looked_at = beliefs.views().is_empty();
+        let asked = policy.dispatch.lengths_asked(servers);
         let mut dispatch_stream = streams.take(Component::Dispatch);
         let mut engine = Self {
             system,
-            local,
-            count_own_jobs: policy.count_own_jobs && estimating,
-            messages_per_choice: if local { 0 } else { 2 * policy.dispatch.lengths_asked(servers) },
+            local: policy.information.is_local(),
+            messages_per_choice: match &policy.information {
+                Information::Exact(_) => policy.per_probe * asked,
+                _ => 0,
+            },
+            query: match &policy.information {
+                Information::Exact(exact) if asked > 0 && !exact.query_delay.is_zero() => {
+                    Some((exact.query_delay.clone(), asked))
+                }
+                _ => None,
+            },
+            age: match &policy.information {
+                Information::Delayed(delayed) if !policy.information.is_exact() => Some(delayed.age.get()),
+                _ => None,
+            },
             chooser: policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream),
-            push_sampler: rules.push.as_ref().map(|push| Sampler::new(push.d.get() as u32, servers.len())),
-            rules,
-            arrival_stream: streams.take(Component::Arrivals),
+            beliefs,
+            arrivals: system.arrivals.start(streams.take(Component::Arrivals))?,
+            arriving: Next::NEVER,
+            last_reached: 0,
             dispatcher_stream: streams.take(Component::Dispatchers),
             size_stream: streams.take(Component::Sizes),
             dispatch_stream,
-            information_stream: streams.take(Component::Information),
-            delay_stream: streams.take(Component::Delays),
-            loss_stream: streams.take(Component::Losses),
+            query_stream: streams.take(Component::Delays),
             calendar,
-            now: 0.0,
             free_at,
-            queues: View::new(lengths, if local { Need::Nothing } else { need }, servers),
-            estimates,
+            queues: View::new(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
         };
-        engine.schedule_arrival();
+        engine.schedule_first_reports();
+        engine.schedule_arrival()?;
         Ok(engine)
     }
 
-    /// Runs until every event before `end` has happened, or `events` of them have.
-    ///
-    /// # Errors
-    /// If a length grows beyond what can be counted.
-    pub fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
+    #[inline]
+    fn schedule_arrival(&mut self) -> Result<(), EngineError> {
+        self.arriving = self.arrivals.next(self.calendar.now())?;
+        self.calendar.schedule_arrival(self.arriving.time);
+        Ok(())
+    }
+
+    fn schedule_first_reports(&mut self) {
+        match self.beliefs.periodic().map(|periodic| periodic.phase) {
+            None => {}
+            Some(Phase::Common) => {
+                let first = self.beliefs.draw_period();
+                self.calendar.schedule(first, Waiting::Report { server: None });
+            }
+            Some(Phase::Own) => {
+                for server in 0..self.system.servers.len() {
+                    let first = self.beliefs.draw_phase();
+                    self.calendar.schedule(first, Waiting::Report { server: Some(server) });
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn arrive<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
+        let now = self.now();
+        let system = self.system;
+        let dispatcher = match self.arriving.reaches {
+            Reaches::Drawn => system.dispatchers.draw(&mut self.dispatcher_stream),
+            Reaches::Same => self.last_reached,
+            Reaches::Dispatcher(dispatcher) => dispatcher,
+            Reaches::Nobody => return self.schedule_arrival(),
+        };
+        self.last_reached = dispatcher;
+        let size = self.arriving.size.unwrap_or_else(|| system.service.sample(&mut self.size_stream));
+        let view = self.beliefs.view(dispatcher, &self.queues);
+        let server = self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
+        if self.messages_per_choice > 0 {
+            observer.sent(MessageKind::Exact, self.messages_per_choice);
+        }
+        let query = Query { arrived: now, dispatcher, server, size };
+        if let Some((delay, asked)) = &self.query {
+            let slowest = (0..*asked).map(|_| delay.sample(&mut self.query_stream)).fold(0.0, f64::max);
+            observer.queried(now);
+            self.calendar.schedule(now + slowest, Waiting::Join(query));
+        } else {
+            self.hand_over(query, observer)?;
+        }
+        // Scheduled after the departure, so that a job that leaves just when the next arrives has left first.
+        self.schedule_arrival()
+    }
+
+    /// A dispatcher gives a job to the server it has chosen.
+    #[inline]
+    fn hand_over<O: Observer>(&mut self, query: Query, observer: &mut O) -> Result<(), EngineError> {
+        let Query { arrived, dispatcher, server, size } = query;
+        let now = self.now();
+        let found = self.queues.length(server);
+        observer.dispatched(&Dispatched { time: now, dispatcher, server, found, jobs: 1 });
+        if self.system.buffer.is_some_and(|buffer| found >= buffer) {
+            observer.blocked(&Blocked { time: now, jobs: 1 });
+        } else {
+            self.join(server, found, size, now - arrived, observer)?;
+        }
+        let servers = &self.system.servers;
+        self.beliefs.job_sent(now, dispatcher, server, 1, servers, observer)?;
+        self.beliefs.ask(now, dispatcher, &self.queues, servers, &mut self.calendar, observer);
+        Ok(())
+    }
+
+    #[inline]
+    fn join<O: Observer>(
+        &mut self,
+        server: u32,
+        found: u32,
+        size: f64,
+        queried: f64,
+        observer: &mut O,
+    ) -> Result<(), EngineError> {
+        let now = self.now();
+        let class = self.system.servers.class_of(server);
+        let service = size / self.system.servers.classes()[class as usize].rate;
+        let free_at = &mut self.free_at[server as usize];
+        // A server that holds no job is free now, whatever rounding left in `free_at`.
+        let wait = if found == 0 { 0.0 } else { (*free_at - now).max(0.0) };
+        let departure = if found == 0 { now } else { free_at.max(now) } + service;
+        *free_at = departure;
+        let longer = found.checked_add(1).ok_or(EngineError::LengthOverflow { time: now, server })?;
+        self.calendar.schedule_departure(departure, server);
+        self.queues.set(server, class, longer);
+        observer.joined(&Joined { time: now, class, found, queried, wait, service });
+        self.length_changed(server, class, found, longer, observer);
+        Ok(())
+    }
+
+    #[inline]
+    fn depart<O: Observer>(&mut self, server: u32, observer: &mut O) {
+        let class = self.system.servers.class_of(server);
+        let old = self.queues.length(server);
+        let new = old - 1;
+        self.queues.set(server, class, new);
+        self.length_changed(server, class, old, new, observer);
+        if self.beliefs.reports() {
+            let now = self.calendar.now();
+            self.beliefs.report(now, server, new, &self.system.servers, &mut self.calendar, observer);
+        }
+    }
+
+    #[inline]
+    fn length_changed<O: Observer>(&mut self, server: u32, class: u32, old: u32, new: u32, observer: &mut O) {
+        let time = self.now();
+        observer.length_changed(&LengthChange { time, server, class, old, new });
+        if let Some(age) = self.age {
+            self.calendar.schedule(time + age, Waiting::Repaint { server, length: new });
+        }
+    }
+
+    /// What waited for its time happens.
+    fn wake<O: Observer>(&mut self, waiting: Waiting, observer: &mut O) -> Result<(), EngineError> {
+        let now = self.now();
+        let servers = &self.system.servers;
+        match waiting {
+            Waiting::Join(query) => self.hand_over(query, observer)?,
+            Waiting::Repaint { server, length } => self.beliefs.repaint(now, server, length, servers, observer),
+            Waiting::Report { server } => {
+                let reporting = server.map_or(0..servers.len(), |server| server..server + 1);
+                for server in reporting {
+                    let length = self.queues.length(server);
+                    self.beliefs.report_to_all(now, server, length, servers, &mut self.calendar, observer);
+                }
+                let next = now + self.beliefs.draw_period();
+                self.calendar.schedule(next, waiting);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Engine for EventEngine<'_> {
+    fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
         for _ in 0..events {
-            let Some((time, event)) = self.calendar.next_before(end) else {
-                self.now = end;
-                return Ok(Progress::Reached);
-            };
-            debug_assert!(time >= self.now, "the clock went back from {} to {time}", self.now);
-            self.now = time;
-            match event {
-                Event::Departure { server } => self.depart(server, observer)?,
-                Event::Arrival => self.arrive(observer)?,
-                Event::Delivery(message) => self.deliver(message, observer),
+            match self.calendar.next_before(end) {
+                None => return Ok(Progress::Reached),
+                Some(Event::Departure { server }) => self.depart(server, observer),
+                Some(Event::Arrival) => self.arrive(observer)?,
+                Some(Event::Delivery(message)) => {
+                    self.beliefs.deliver(self.calendar.now(), message, &self.system.servers, observer);
+                }
+                Some(Event::Wait(waiting)) => self.wake(waiting, observer)?,
             }
         }
         Ok(Progress::Paused)
     }
 
-    /// The present time.
-    pub fn now(&self) -> f64 {
-        self.now
+    fn now(&self) -> f64 {
+        self.calendar.now()
     }
 
-    /// The present state.
-    pub fn snapshot(&self) -> Snapshot<'_> {
+    fn snapshot(&self) -> Snapshot<'_> {
         let mut remaining_time = Sum::default();
         for departure in self.calendar.departure_times() {
-            remaining_time.add(departure - self.now);
+            remaining_time.add(departure - self.now());
         }
         Snapshot {
-            time: self.now,
+            time: self.now(),
             lengths: self.queues.lengths(),
             local: self.local,
-            estimates: &self.estimates,
+            estimates: self.beliefs.views(),
             remaining_time: remaining_time.value(),
+            // Nothing else waits when jobs wait for answers.
+            at_dispatchers: if self.query.is_some() { self.calendar.waiting() as u64 } else { 0 },
+            slotted: false,
         }
     }
 
-    fn schedule_arrival(&mut self) {
-        let arrivals = &self.system.arrivals;
-        let next = if arrivals.rate > 0.0 {
-            self.now + arrivals.interarrival.sample(&mut self.arrival_stream) / arrivals.rate
-        } else {
-            f64::INFINITY
-        };
-        self.calendar.schedule_arrival(next);
-    }
-
-    #[inline]
-    fn arrive<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
-        let system = self.system;
-        let dispatcher = system.dispatchers.draw(&mut self.dispatcher_stream);
-        let size = system.service.sample(&mut self.size_stream);
-        let view = self.estimates.get(dispatcher as usize).unwrap_or(&self.queues);
-        let server = self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
-        if self.messages_per_choice > 0 {
-            observer.sent(MessageKind::Exact, self.messages_per_choice);
-        }
-        let found = self.queues.length(server);
-        observer.dispatched(&Dispatched { time: self.now, dispatcher, server, found });
-        if system.buffer.is_some_and(|buffer| found >= buffer) {
-            observer.blocked(&Blocked { time: self.now });
-        } else {
-            self.join(server, found, size, observer)?;
-        }
-        if self.count_own_jobs {
-            let estimate = self.estimates[dispatcher as usize].length(server);
-            let one_more = estimate.checked_add(1).ok_or_else(|| self.overflow(server))?;
-            self.set_estimate(dispatcher, server, one_more, observer);
-        }
-        if self.push_sampler.is_some() {
-            self.push(dispatcher, observer);
-        }
-        // Scheduled after the departure, so that a job that leaves just when the next arrives has left first.
-        self.schedule_arrival();
-        Ok(())
-    }
-
-    #[inline]
-    fn join<O: Observer>(&mut self, server: u32, found: u32, size: f64, observer: &mut O) -> Result<(), EngineError> {
-        let class = self.system.servers.class_of(server);
-        let service = size / self.system.servers.classes()[class as usize].rate;
-        let free_at = &mut self.free_at[server as usize];
-        // A server that holds no job is free now, whatever rounding left in `free_at`.
-        let wait = if found == 0 { 0.0 } else { (*free_at - self.now).max(0.0) };
-        let departure = if found == 0 { self.now } else { free_at.max(self.now) } + service;
-        *free_at = departure;
-        let longer = found.checked_add(1).ok_or_else(|| self.overflow(server))?;
-        self.calendar.schedule_departure(departure, server);
-        self.queues.set(server, class, longer);
-        observer.joined(&Joined { time: self.now, class, found, wait, response: wait + service });
-        observer.length_changed(&LengthChange { time: self.now, server, class, old: found, new: longer });
-        Ok(())
-    }
-
-    #[inline]
-    fn depart<O: Observer>(&mut self, server: u32, observer: &mut O) -> Result<(), EngineError> {
-        let class = self.system.servers.class_of(server);
-        let old = self.queues.length(server);
-        let new = old - 1;
-        self.queues.set(server, class, new);
-        observer.length_changed(&LengthChange { time: self.now, server, class, old, new });
-        if self.rules.pull.is_some() || self.rules.on_idle.is_some() {
-            self.report(server, new, observer);
-        }
-        Ok(())
-    }
-
-    /// Reports of a server that has completed a job and now holds `length`.
-    fn report<O: Observer>(&mut self, server: u32, length: u32, observer: &mut O) {
-        let stream = &mut self.information_stream;
-        let report = if self.rules.pull.as_ref().is_some_and(|pull| pull.happens(length, stream)) {
-            Report::Pull
-        } else if length == 0 && self.rules.on_idle.is_some() {
-            Report::OnIdle
-        } else {
-            return;
-        };
-        let dispatchers = self.system.dispatchers.len();
-        let dispatcher = if dispatchers == 1 { 0 } else { stream.below(u64::from(dispatchers)) as u32 };
-        observer.sent(
-            match report {
-                Report::Pull => MessageKind::Pull,
-                _ => MessageKind::OnIdle,
-            },
-            1,
-        );
-        self.send(report, Message { dispatcher, server, length }, observer);
-    }
-
-    /// The dispatcher that has just sent a job may ask some servers.
-    fn push<O: Observer>(&mut self, dispatcher: u32, observer: &mut O) {
-        let (Some(push), Some(mut sampler)) = (&self.rules.push, self.push_sampler.take()) else { return };
-        if push.happens(&mut self.information_stream) {
-            let sample = sampler.draw(&mut self.information_stream);
-            observer.sent(MessageKind::Push, 2 * sample.len() as u64);
-            for &server in sample {
-                let length = self.queues.length(server);
-                self.send(Report::Push, Message { dispatcher, server, length }, observer);
-            }
-        }
-        self.push_sampler = Some(sampler);
-    }
-
-    fn channel(rules: &Rules, report: Report) -> Option<Channel<'_>> {
-        match report {
-            Report::Push => rules.push.as_ref().map(|push| push.channel()),
-            Report::Pull => rules.pull.as_ref().map(|pull| pull.channel()),
-            Report::OnIdle => rules.on_idle.as_ref().map(|on_idle| on_idle.channel()),
-        }
-    }
-
-    /// Sends a message: lost, there at once, or on its way.
-    fn send<O: Observer>(&mut self, report: Report, message: Message, observer: &mut O) {
-        let Some(channel) = Self::channel(&self.rules, report) else { return };
-        if channel.loss > 0.0 && self.loss_stream.chance(channel.loss) {
-            return;
-        }
-        if channel.delay.is_zero() {
-            self.calendar.drop_deliveries(message.server, message.dispatcher);
-            self.deliver(message, observer);
-        } else {
-            let arrival = self.now + channel.delay.sample(&mut self.delay_stream);
-            self.calendar.schedule_delivery(arrival, message);
-        }
-    }
-
-    fn deliver<O: Observer>(&mut self, message: Message, observer: &mut O) {
-        self.set_estimate(message.dispatcher, message.server, message.length, observer);
-    }
-
-    #[inline]
-    fn set_estimate<O: Observer>(&mut self, dispatcher: u32, server: u32, length: u32, observer: &mut O) {
-        let estimates = &mut self.estimates[dispatcher as usize];
-        let old = estimates.length(server);
-        if old != length {
-            estimates.set(server, self.system.servers.class_of(server), length);
-            observer.estimate_changed(self.now, dispatcher, server, old, length);
-        }
-    }
-
-    #[cold]
-    fn overflow(&self, server: u32) -> EngineError {
-        EngineError::LengthOverflow { time: self.now, server }
+    fn close<O: Observer>(&mut self, observer: &mut O) {
+        observer.close(&self.snapshot());
     }
 }

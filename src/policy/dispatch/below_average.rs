@@ -1,22 +1,12 @@
 //! Join below average: among `{n : v_n <= mean(v)}`, in proportion to the rate or uniformly.
 
+use super::weighting::{NotLonger, Weighting};
 use super::{Choose, Strategy};
 use crate::model::{Dispatchers, Servers};
 use crate::policy::view::{Need, View};
 use crate::random::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// How servers that qualify are weighed against each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Weighting {
-    /// In proportion to the rate `mu_n`.
-    #[default]
-    Rate,
-    /// All alike.
-    Uniform,
-}
 
 /// A server whose length in view does not exceed the average in view (JBA; on local estimates L-JBA).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,59 +16,47 @@ pub struct BelowAverage {
     pub weighting: Weighting,
 }
 
-/// The rate of each class, when they differ and count.
-///
-/// A choice costs O(number of classes).
+/// The draw among those that qualify, and the number of servers.
 #[derive(Clone, Debug)]
 pub(crate) struct Ready {
     servers: u64,
-    rates: Vec<f64>,
+    not_longer: NotLonger,
 }
 
 impl Strategy for BelowAverage {
     type Chooser = Ready;
 
     fn need(&self, servers: &Servers) -> Need {
-        if self.weighting == Weighting::Uniform || servers.are_homogeneous() {
-            Need::Sorted
-        } else {
-            Need::SortedByClass
-        }
+        self.weighting.need(servers)
     }
 
     fn prepare(&self, servers: &Servers, _: &Dispatchers, _: &mut Stream) -> Ready {
-        let rates = match self.need(servers) {
-            Need::SortedByClass => servers.classes().iter().map(|class| class.rate).collect(),
-            _ => Vec::new(),
-        };
-        Ready { servers: u64::from(servers.len()), rates }
+        Ready { servers: u64::from(servers.len()), not_longer: NotLonger::new(self.weighting, servers) }
     }
 }
 
 impl Choose for Ready {
+    #[inline]
     fn choose(&mut self, _: u32, view: &View, stream: &mut Stream) -> u32 {
         // Lengths are whole, so the largest that does not exceed the mean is its whole part.
         let average = (view.total() / self.servers) as u32;
-        if self.rates.is_empty() {
-            let servers = view.sorted();
-            return servers.at(stream.below(u64::from(servers.count_at_most(average))) as u32);
-        }
-        let classes = view.sorted_by_class();
-        let weight = |class: usize| self.rates[class] * f64::from(classes[class].count_at_most(average));
-        let total: f64 = (0..classes.len()).map(weight).sum();
-        let mut target = stream.uniform() * total;
-        let mut chosen = 0;
-        for class in 0..classes.len() {
-            let weight = weight(class);
-            if weight > 0.0 {
-                // Rounding may leave a target beyond the last class: the last one that qualifies takes it.
-                chosen = class;
-                if target < weight {
-                    break;
-                }
-                target -= weight;
-            }
-        }
-        classes[chosen].at(stream.below(u64::from(classes[chosen].count_at_most(average))) as u32)
+        self.not_longer.draw(average, view, stream).expect("the shortest server is not longer than the average")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::probe::{assert_choices, classes};
+    use super::*;
+    use crate::policy::Dispatch;
+
+    #[test]
+    fn weighs_those_that_qualify() {
+        // The mean is 2: the servers 0, 2, 3 and 4 qualify.
+        let (servers, lengths) = (classes(&[(2, 1.0), (3, 4.0)]), [2, 6, 0, 1, 1]);
+        let by_rate = Dispatch::BelowAverage(BelowAverage::default());
+        assert_choices(&by_rate, &servers, &lengths, &[1.0 / 13.0, 0.0, 4.0 / 13.0, 4.0 / 13.0, 4.0 / 13.0]);
+        let uniform = Dispatch::BelowAverage(BelowAverage { weighting: Weighting::Uniform });
+        assert_choices(&uniform, &servers, &lengths, &[0.25, 0.0, 0.25, 0.25, 0.25]);
     }
 }

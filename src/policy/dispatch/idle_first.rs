@@ -1,22 +1,12 @@
 //! Join the idle queue: a server of length 0 in view, uniformly; when there is none, a random one.
 
-use super::{Choose, Strategy, weighted_random};
+use super::fallback::{Anyone, Fallback};
+use super::{Choose, Strategy};
 use crate::model::{Dispatchers, Servers};
 use crate::policy::view::{Need, View};
 use crate::random::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Where a job goes when no idle server is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Fallback {
-    /// Any server, uniformly.
-    #[default]
-    Random,
-    /// A server in proportion to its rate.
-    WeightedRandom,
-}
 
 /// An idle server if one is in view, else a random one (JIQ).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,10 +18,7 @@ pub struct IdleFirst {
 
 /// The fallback made ready.
 #[derive(Clone, Debug)]
-pub(crate) struct Ready {
-    weighted: Option<weighted_random::Ready>,
-    servers: u32,
-}
+pub(crate) struct Ready(Anyone);
 
 impl Strategy for IdleFirst {
     type Chooser = Ready;
@@ -41,8 +28,7 @@ impl Strategy for IdleFirst {
     }
 
     fn prepare(&self, servers: &Servers, _: &Dispatchers, _: &mut Stream) -> Ready {
-        let weighted = (self.fallback == Fallback::WeightedRandom).then(|| weighted_random::Ready::new(servers));
-        Ready { weighted, servers: servers.len() }
+        Ready(self.fallback.prepare(servers))
     }
 }
 
@@ -53,9 +39,6 @@ impl Choose for Ready {
         if servers.min() == 0 {
             return servers.at(stream.below(u64::from(servers.count_min())) as u32);
         }
-        match &self.weighted {
-            Some(weighted) => weighted.draw(stream),
-            None => stream.below(u64::from(self.servers)) as u32,
-        }
+        self.0.draw(stream)
     }
 }

@@ -38,6 +38,14 @@ trait Choose {
     fn choose(&mut self, dispatcher: u32, view: &View, stream: &mut Stream) -> u32;
 }
 
+mod fallback;
+#[cfg(test)]
+mod probe;
+mod weighting;
+
+pub use fallback::Fallback;
+pub use weighting::Weighting;
+
 macro_rules! strategies {
     ($($(#[$doc:meta])* $variant:ident, $module:ident, $summary:literal;)*) => {
         $(mod $module;)*
@@ -155,8 +163,16 @@ strategies! {
     ShortestNormalized, shortest_normalized, "the smallest length / rate in view, ties uniformly (weighted JSQ)";
     /// Among the servers whose length does not exceed the average (JBA).
     BelowAverage, below_average, "a server not longer than the average in view, by rate or {weighting: uniform} (JBA)";
+    /// Among the servers whose length does not exceed a threshold, else any (JBT).
+    BelowThreshold, below_threshold, "a server of length at most r in view, else any: {r: 2, weighting: rate} (JBT)";
     /// The shortest of d sampled servers, ties uniformly (JSQ(d), the supermarket model).
     PowerOfD, power_of_d, "the shortest of d sampled servers: {d: 2, replacement: false} (JSQ(d))";
+    /// The shortest of d sampled servers and of those remembered from the last choice, ties uniformly.
+    BestOfMemory, best_of_memory, "the shortest of d sampled and some remembered servers: {d: 2, memory: 1}";
+    /// With probability beta the shorter of two sampled servers, else any.
+    OnePlusBeta, one_plus_beta, "the shorter of two sampled servers with probability beta, else any: {beta: 0.5}";
     /// An idle server if one is known, else a random one (JIQ).
     IdleFirst, idle_first, "an idle server if one is in view, else {fallback: random | weighted_random} (JIQ)";
+    /// The server of a rank drawn by its weight, the shortest having rank 1.
+    Ranked, ranked, "the server of rank r in view, 1 the shortest, with probability w_r: {weights: [0.7, 0.3]}";
 }

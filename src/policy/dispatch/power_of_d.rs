@@ -1,14 +1,18 @@
 //! Power of d choices: the shortest of d sampled servers, ties uniformly (Mitzenmacher; Vvedenskaya et al.).
 
-use super::{Choose, Strategy};
+use super::weighting::Weighting;
+use super::{Choose, Strategy, weighted_random};
 use crate::model::{Count, Dispatchers, Fault, Servers};
-use crate::policy::sample::Sampler;
+use crate::policy::sample::{RateSampler, Sampler, any_shortest};
 use crate::policy::view::{Need, View};
 use crate::random::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The shortest of d sampled servers, ties uniformly (JSQ(d); on local estimates L-Pod).
+///
+/// Servers are sampled uniformly, or in proportion to their rates: with replacement each time among all, without
+/// among those left. Ties are broken uniformly among the samples, whatever the rates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerOfD {
@@ -17,6 +21,14 @@ pub struct PowerOfD {
     /// Whether a server may be sampled twice.
     #[serde(default)]
     pub replacement: bool,
+    /// How servers are weighed when they are sampled.
+    #[serde(default = "uniform")]
+    pub weighting: Weighting,
+}
+
+/// All servers alike, which is the default here.
+fn uniform() -> Weighting {
+    Weighting::Uniform
 }
 
 /// The largest d: more samples per job than this take for ever.
@@ -33,6 +45,15 @@ pub(crate) enum Ready {
         d: u64,
         /// The number of servers.
         servers: u64,
+    },
+    /// Distinct servers by their rates.
+    DistinctByRate(RateSampler),
+    /// Each sample on its own, by the rates.
+    IndependentByRate {
+        /// The number of samples.
+        d: u64,
+        /// The draw of each.
+        servers: weighted_random::Ready,
     },
 }
 
@@ -63,7 +84,14 @@ impl Strategy for PowerOfD {
     }
 
     fn prepare(&self, servers: &Servers, _: &Dispatchers, _: &mut Stream) -> Ready {
-        if self.replacement {
+        // Of equal rates, sampling by rate is sampling uniformly.
+        if self.weighting == Weighting::Rate && !servers.are_homogeneous() {
+            if self.replacement {
+                Ready::IndependentByRate { d: self.d.get(), servers: weighted_random::Ready::new(servers) }
+            } else {
+                Ready::DistinctByRate(RateSampler::new(self.d.get() as u32, servers))
+            }
+        } else if self.replacement {
             Ready::Independent { d: self.d.get(), servers: u64::from(servers.len()) }
         } else {
             Ready::Distinct(Sampler::new(self.d.get() as u32, servers.len()))
@@ -72,24 +100,104 @@ impl Strategy for PowerOfD {
 }
 
 impl Choose for Ready {
-    /// The first of the shortest: as samples come in random order, ties are broken uniformly.
     #[inline]
     fn choose(&mut self, _: u32, view: &View, stream: &mut Stream) -> u32 {
         match self {
-            Self::Independent { d, servers } => {
-                let mut best = stream.below(*servers) as u32;
-                for _ in 1..*d {
-                    let next = stream.below(*servers) as u32;
-                    if view.length(next) < view.length(best) {
-                        best = next;
+            Self::Independent { d, servers } => first_shortest(*d, view, || stream.below(*servers) as u32),
+            Self::IndependentByRate { d, servers } => first_shortest(*d, view, || servers.draw(stream)),
+            Self::Distinct(sampler) => {
+                let mut sample = sampler.draw(stream).iter();
+                first_shortest(sample.len() as u64, view, || *sample.next().expect("one for each of its length"))
+            }
+            Self::DistinctByRate(sampler) => any_shortest(sampler.draw(stream), view, stream),
+        }
+    }
+}
+
+/// The first of the shortest of d samples: when any order of them is as likely as another, ties are broken uniformly.
+#[inline]
+fn first_shortest(d: u64, view: &View, mut sample: impl FnMut() -> u32) -> u32 {
+    let mut best = sample();
+    for _ in 1..d {
+        let next = sample();
+        if view.length(next) < view.length(best) {
+            best = next;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::probe::{assert_choices, classes};
+    use super::*;
+    use crate::policy::Dispatch;
+
+    fn power(d: u64, replacement: bool, weighting: Weighting) -> Dispatch {
+        Dispatch::PowerOfD(PowerOfD { d: Count::new(d).expect("at least 1"), replacement, weighting })
+    }
+
+    #[test]
+    fn samples_uniformly() {
+        let (servers, lengths) = (classes(&[(2, 1.0), (2, 4.0)]), [1, 1, 3, 7]);
+        let distinct = power(2, false, Weighting::Uniform);
+        assert_choices(&distinct, &servers, &lengths, &[2.5 / 6.0, 2.5 / 6.0, 1.0 / 6.0, 0.0]);
+        // Of the 16 ordered pairs, both among the two longest in 4: server 3 gets its own.
+        let independent = power(2, true, Weighting::Uniform);
+        assert_choices(&independent, &servers, &lengths, &[0.375, 0.375, 3.0 / 16.0, 1.0 / 16.0]);
+    }
+
+    /// Rates 1, 1, 4, 4 of which 0 and 2 tie, then 1, then 3.
+    #[test]
+    fn samples_by_rate() {
+        let (servers, lengths) = (classes(&[(2, 1.0), (2, 4.0)]), [1, 3, 1, 7]);
+        let shares = [0.1, 0.1, 0.4, 0.4];
+        let mut independent = [0.0; 4];
+        let mut distinct = [0.0; 4];
+        for first in 0..4 {
+            for second in 0..4 {
+                let both = shares[first] * shares[second];
+                for server in [first, second] {
+                    let other = first + second - server;
+                    let wins = match lengths[server].cmp(&lengths[other]) {
+                        std::cmp::Ordering::Less => 1.0,
+                        std::cmp::Ordering::Equal => 0.5,
+                        std::cmp::Ordering::Greater => 0.0,
+                    };
+                    independent[server] += both * wins;
+                    if first != second {
+                        distinct[server] += both / (1.0 - shares[first]) * wins;
                     }
                 }
-                best
             }
-            Self::Distinct(sampler) => {
-                let (&first, others) = sampler.draw(stream).split_first().expect("d is at least 1");
-                others.iter().fold(first, |best, &next| if view.length(next) < view.length(best) { next } else { best })
-            }
+        }
+        assert_choices(&power(2, true, Weighting::Rate), &servers, &lengths, &independent);
+        assert_choices(&power(2, false, Weighting::Rate), &servers, &lengths, &distinct);
+        assert_choices(&power(4, false, Weighting::Rate), &servers, &lengths, &[0.5, 0.0, 0.5, 0.0]);
+        assert_choices(&power(1, false, Weighting::Rate), &servers, &lengths, &shares);
+    }
+
+    #[test]
+    fn equal_rates_are_sampled_uniformly() {
+        let lengths = [1, 1, 3, 7];
+        for servers in [classes(&[(4, 2.0)]), classes(&[(1, 2.0), (3, 2.0)])] {
+            let distinct = power(2, false, Weighting::Rate);
+            assert_choices(&distinct, &servers, &lengths, &[2.5 / 6.0, 2.5 / 6.0, 1.0 / 6.0, 0.0]);
+        }
+    }
+
+    #[test]
+    fn too_many_are_refused() {
+        let servers = classes(&[(2, 1.0), (1, 4.0)]);
+        for weighting in [Weighting::Uniform, Weighting::Rate] {
+            let fault = power(4, false, weighting).validate(&servers).expect_err("there are 3 servers");
+            assert_eq!(fault.path, "power_of_d.d");
+            assert!(power(4, true, weighting).validate(&servers).is_ok());
+        }
+        let read: PowerOfD = serde_json::from_str(r#"{"d": 2}"#).expect("the rest has defaults");
+        assert_eq!(read.weighting, Weighting::Uniform);
+        for bad in [r#"{"d": 0}"#, "{}", r#"{"d": 2, "weighting": "length"}"#] {
+            assert!(serde_json::from_str::<PowerOfD>(bad).is_err(), "{bad}");
         }
     }
 }

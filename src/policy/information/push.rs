@@ -21,11 +21,19 @@ pub struct Push {
     pub delay: Law,
     /// Probability that an answer is lost.
     pub loss: Probability,
+    /// Whether the answers travel together: one delay and one fate for all. They are counted as without it.
+    pub joint: bool,
 }
 
 impl Default for Push {
     fn default() -> Self {
-        Self { d: Count::new(1).expect("1 is a count"), probability: always(), delay: instantaneous(), loss: never() }
+        Self {
+            d: Count::new(1).expect("1 is a count"),
+            probability: always(),
+            delay: instantaneous(),
+            loss: never(),
+            joint: false,
+        }
     }
 }
 

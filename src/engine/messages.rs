@@ -1,17 +1,21 @@
 //! Messages in flight from servers to dispatchers.
 
-use super::calendar::Key;
+use super::key::Key;
 use priority_queue::PriorityQueue;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// A report: `server` held `length` jobs when it was sent to `dispatcher`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Message {
     pub(super) dispatcher: u32,
     pub(super) server: u32,
     pub(super) length: u32,
+    /// When it was sent.
+    pub(super) sent_at: f64,
+    /// How many jobs the dispatcher had sent to the server by then, modulo 2^32; kept only where it matters.
+    pub(super) jobs_before: u32,
 }
 
 /// A serial number of a message in flight, unique for the whole run.
@@ -20,9 +24,11 @@ type Serial = u64;
 /// All messages in flight, first to arrive first.
 ///
 /// For each pair of server and dispatcher the messages in flight arrive in the order of sending, since a message
-/// that would be overtaken by a later one is removed when the later one is sent: on arrival it would be dropped.
+/// that would be overtaken by a later one is removed when the later one is sent: on arrival it would be dropped. If
+/// overtaken messages are kept, pairs need not be known.
 #[derive(Default)]
 pub(super) struct Messages {
+    keep_overtaken: bool,
     queue: PriorityQueue<Flight, Reverse<Key>, FxBuildHasher>,
     pairs: FxHashMap<(u32, u32), VecDeque<Serial>>,
     next_serial: Serial,
@@ -56,7 +62,17 @@ impl std::borrow::Borrow<Serial> for Flight {
 }
 
 impl Messages {
+    pub(super) fn new(keep_overtaken: bool) -> Self {
+        Self { keep_overtaken, ..Self::default() }
+    }
+
     pub(super) fn send(&mut self, arrival: Key, message: Message) {
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        self.queue.push(Flight { serial, message }, Reverse(arrival));
+        if self.keep_overtaken {
+            return;
+        }
         let pair = self.pairs.entry((message.server, message.dispatcher)).or_default();
         while let Some(last) = pair.back()
             && self.queue.get_priority(last).is_some_and(|&Reverse(other)| other.time > arrival.time)
@@ -64,15 +80,12 @@ impl Messages {
             self.queue.remove(last);
             pair.pop_back();
         }
-        let serial = self.next_serial;
-        self.next_serial += 1;
         pair.push_back(serial);
-        self.queue.push(Flight { serial, message }, Reverse(arrival));
     }
 
     /// Drops all messages in flight of a pair: one that needed no time has overtaken them.
     pub(super) fn drop_all(&mut self, server: u32, dispatcher: u32) {
-        if self.queue.is_empty() {
+        if self.keep_overtaken || self.queue.is_empty() {
             return;
         }
         for serial in self.pairs.remove(&(server, dispatcher)).into_iter().flatten() {
@@ -129,7 +142,7 @@ mod tests {
     #[test]
     fn an_overtaken_message_is_dropped_and_others_are_not() {
         let mut messages = Messages::default();
-        let report = |dispatcher, length| Message { dispatcher, server: 0, length };
+        let report = |dispatcher, length| Message { dispatcher, server: 0, length, sent_at: 0.0, jobs_before: 0 };
         messages.send(key(1.0, 0), report(0, 10));
         messages.send(key(5.0, 1), report(0, 11));
         messages.send(key(6.0, 2), report(0, 12));
@@ -141,5 +154,15 @@ mod tests {
         messages.send(key(4.0, 5), report(0, 14));
         assert_eq!(drain(&mut messages), [(1.0, 10), (4.0, 13), (4.0, 14), (7.0, 20)]);
         assert!(messages.pairs.is_empty(), "pairs without a message in flight take no memory");
+    }
+
+    #[test]
+    fn overtaken_messages_can_be_kept() {
+        let mut messages = Messages::new(true);
+        let report = |length| Message { dispatcher: 0, server: 0, length, sent_at: 0.0, jobs_before: 0 };
+        messages.send(key(5.0, 0), report(1));
+        messages.send(key(4.0, 1), report(2));
+        messages.drop_all(0, 0);
+        assert_eq!(drain(&mut messages), [(4.0, 2), (5.0, 1)]);
     }
 }

@@ -1,0 +1,304 @@
+//! What the dispatchers believe about the queues, and the messages that change it; the same in every clock.
+
+use super::EngineError;
+use super::messages::Message;
+use super::observer::{MessageKind, Observer};
+use crate::model::{Servers, System};
+use crate::policy::information::{Channel, InFlight, Overtaking, Periodic, Rules};
+use crate::policy::{Information, Need, Policy, Sampler, View};
+use crate::random::{Component, Stream, Streams};
+
+/// Takes messages that need time to where they wait.
+pub(super) trait Post {
+    /// A message arrives after `delay`, which is above 0.
+    fn post(&mut self, delay: f64, message: Message);
+    /// A message that needed no time has overtaken those in flight from `server` to `dispatcher`.
+    fn overtake(&mut self, server: u32, dispatcher: u32);
+}
+
+/// The estimates of all dispatchers and the rules that refresh them.
+pub(super) struct Beliefs {
+    rules: Rules,
+    count_own_jobs: bool,
+    /// Messages per question to a server.
+    per_probe: u64,
+    /// One view per dispatcher; one for all with delayed information; none where the truth is looked at, or nothing.
+    views: Vec<View>,
+    dispatchers: u32,
+    /// `jobs_sent[m * N + n]`: jobs that dispatcher m has sent to server n, modulo 2^32; only to replay them.
+    jobs_sent: Vec<u32>,
+    push_sampler: Option<Sampler>,
+    /// Whether a message takes whole slots only.
+    whole_slots: bool,
+    information_stream: Stream,
+    delay_stream: Stream,
+    loss_stream: Stream,
+}
+
+impl Beliefs {
+    pub(super) fn new(system: &System, policy: &Policy, lengths: &[u32], streams: &Streams) -> Self {
+        let servers = &system.servers;
+        let dispatchers = system.dispatchers.len();
+        let rules = policy.information.rules();
+        let need = policy.dispatch.need(servers);
+        let local = policy.information.is_local();
+        // Without updates, estimates that no strategy looks at need not exist.
+        let copies = match &policy.information {
+            Information::Exact(_) => 0,
+            Information::Delayed(_) if policy.information.is_exact() => 0,
+            Information::Delayed(_) => 1,
+            Information::None if need == Need::Nothing => 0,
+            Information::None | Information::Rules(_) => dispatchers,
+        };
+        let views = vec![View::new(lengths.to_vec(), need, servers); copies as usize];
+        let count_own_jobs = policy.count_own_jobs && local && copies > 0;
+        let replay = count_own_jobs && rules.in_flight == InFlight::Replay;
+        Self {
+            count_own_jobs,
+            per_probe: policy.per_probe,
+            jobs_sent: if replay { vec![0; dispatchers as usize * servers.len() as usize] } else { Vec::new() },
+            push_sampler: rules.push.as_ref().map(|push| Sampler::new(push.d.get() as u32, servers.len())),
+            rules,
+            views,
+            whole_slots: false,
+            dispatchers,
+            information_stream: streams.take(Component::Information),
+            delay_stream: streams.take(Component::Delays),
+            loss_stream: streams.take(Component::Losses),
+        }
+    }
+
+    /// From now on a message that takes x slots arrives at the end of the slot floor(x) after that of sending.
+    pub(super) fn round_delays_down(&mut self) {
+        self.whole_slots = true;
+    }
+
+    pub(super) fn keeps_overtaken(&self) -> bool {
+        self.rules.overtaking == Overtaking::Keep
+    }
+
+    pub(super) fn periodic(&self) -> Option<&Periodic> {
+        self.rules.periodic.as_ref()
+    }
+
+    /// Whether completions can lead to reports.
+    #[inline]
+    pub(super) fn reports(&self) -> bool {
+        self.rules.pull.is_some() || self.rules.on_idle.is_some()
+    }
+
+    pub(super) fn views(&self) -> &[View] {
+        &self.views
+    }
+
+    /// What `dispatcher` looks at when the truth is `queues`.
+    #[inline]
+    pub(super) fn view<'a>(&'a self, dispatcher: u32, queues: &'a View) -> &'a View {
+        match &self.views[..] {
+            [] => queues,
+            [shared] => shared,
+            views => &views[dispatcher as usize],
+        }
+    }
+
+    /// The time until the next periodic report.
+    pub(super) fn draw_period(&mut self) -> f64 {
+        match &self.rules.periodic {
+            Some(periodic) => periodic.period.sample(&mut self.information_stream),
+            None => f64::INFINITY,
+        }
+    }
+
+    /// The time until the first periodic report of a server with a phase of its own.
+    pub(super) fn draw_phase(&mut self) -> f64 {
+        match &self.rules.periodic {
+            Some(periodic) => periodic.period.mean() * self.information_stream.uniform(),
+            None => f64::INFINITY,
+        }
+    }
+
+    /// A dispatcher has sent `jobs` to a server.
+    #[inline]
+    pub(super) fn job_sent<O: Observer>(
+        &mut self,
+        now: f64,
+        dispatcher: u32,
+        server: u32,
+        jobs: u32,
+        servers: &Servers,
+        observer: &mut O,
+    ) -> Result<(), EngineError> {
+        if !self.count_own_jobs {
+            return Ok(());
+        }
+        if !self.jobs_sent.is_empty() {
+            let sent = self.pair(dispatcher, server);
+            self.jobs_sent[sent] = self.jobs_sent[sent].wrapping_add(jobs);
+        }
+        let estimate = self.views[dispatcher as usize].length(server);
+        let more = estimate.checked_add(jobs).ok_or(EngineError::LengthOverflow { time: now, server })?;
+        self.set(now, dispatcher, server, more, servers, observer);
+        Ok(())
+    }
+
+    /// A dispatcher that has just sent jobs may ask some servers.
+    #[inline]
+    pub(super) fn ask<O: Observer>(
+        &mut self,
+        now: f64,
+        dispatcher: u32,
+        queues: &View,
+        servers: &Servers,
+        post: &mut impl Post,
+        observer: &mut O,
+    ) {
+        let Some(push) = &self.rules.push else { return };
+        let Some(mut sampler) = self.push_sampler.take() else { return };
+        if push.happens(&mut self.information_stream) {
+            let joint = push.joint;
+            let sample = sampler.draw(&mut self.information_stream);
+            observer.sent(MessageKind::Push, self.per_probe * sample.len() as u64);
+            let fate = joint.then(|| self.fate(MessageKind::Push));
+            for &server in sample {
+                let fate = fate.unwrap_or_else(|| self.fate(MessageKind::Push));
+                self.send(now, dispatcher, server, queues.length(server), fate, servers, post, observer);
+            }
+        }
+        self.push_sampler = Some(sampler);
+    }
+
+    /// A server that has completed work and now holds `length` jobs may report to a dispatcher.
+    #[inline]
+    pub(super) fn report<O: Observer>(
+        &mut self,
+        now: f64,
+        server: u32,
+        length: u32,
+        servers: &Servers,
+        post: &mut impl Post,
+        observer: &mut O,
+    ) {
+        let stream = &mut self.information_stream;
+        let kind = if self.rules.pull.as_ref().is_some_and(|pull| pull.happens(length, stream)) {
+            MessageKind::Pull
+        } else if length == 0 && self.rules.on_idle.is_some() {
+            MessageKind::OnIdle
+        } else {
+            return;
+        };
+        let dispatcher = if self.dispatchers == 1 { 0 } else { stream.below(u64::from(self.dispatchers)) as u32 };
+        observer.sent(kind, 1);
+        let fate = self.fate(kind);
+        self.send(now, dispatcher, server, length, fate, servers, post, observer);
+    }
+
+    /// A server reports its length to every dispatcher.
+    pub(super) fn report_to_all<O: Observer>(
+        &mut self,
+        now: f64,
+        server: u32,
+        length: u32,
+        servers: &Servers,
+        post: &mut impl Post,
+        observer: &mut O,
+    ) {
+        observer.sent(MessageKind::Periodic, u64::from(self.dispatchers));
+        for dispatcher in 0..self.dispatchers {
+            let fate = self.fate(MessageKind::Periodic);
+            self.send(now, dispatcher, server, length, fate, servers, post, observer);
+        }
+    }
+
+    /// A message has arrived.
+    pub(super) fn deliver<O: Observer>(&mut self, now: f64, message: Message, servers: &Servers, observer: &mut O) {
+        let Message { dispatcher, server, length, sent_at, jobs_before } = message;
+        let mut told = length;
+        if !self.jobs_sent.is_empty() {
+            let sent_meanwhile = self.jobs_sent[self.pair(dispatcher, server)].wrapping_sub(jobs_before);
+            told = length.saturating_add(sent_meanwhile);
+        }
+        observer.refreshed(now, dispatcher, server, sent_at);
+        self.set(now, dispatcher, server, told, servers, observer);
+    }
+
+    /// The picture that all dispatchers share has changed.
+    pub(super) fn repaint<O: Observer>(
+        &mut self,
+        now: f64,
+        server: u32,
+        length: u32,
+        servers: &Servers,
+        observer: &mut O,
+    ) {
+        self.set(now, 0, server, length, servers, observer);
+    }
+
+    /// How long a message takes; `None` if it is lost.
+    #[inline]
+    fn fate(&mut self, kind: MessageKind) -> Option<f64> {
+        let Channel { delay, loss } = match kind {
+            MessageKind::Push => self.rules.push.as_ref()?.channel(),
+            MessageKind::Pull => self.rules.pull.as_ref()?.channel(),
+            MessageKind::OnIdle => self.rules.on_idle.as_ref()?.channel(),
+            MessageKind::Periodic => self.rules.periodic.as_ref()?.channel(),
+            MessageKind::Exact => return None,
+        };
+        if loss > 0.0 && self.loss_stream.chance(loss) {
+            return None;
+        }
+        if delay.is_zero() {
+            return Some(0.0);
+        }
+        let time = delay.sample(&mut self.delay_stream);
+        Some(if self.whole_slots { time.floor() } else { time })
+    }
+
+    /// Sends a message: lost, there at once, or on its way.
+    #[expect(clippy::too_many_arguments, reason = "a message, its fate, and those who see it")]
+    #[inline]
+    fn send<O: Observer>(
+        &mut self,
+        now: f64,
+        dispatcher: u32,
+        server: u32,
+        length: u32,
+        fate: Option<f64>,
+        servers: &Servers,
+        post: &mut impl Post,
+        observer: &mut O,
+    ) {
+        let Some(delay) = fate else { return };
+        let jobs_before = if self.jobs_sent.is_empty() { 0 } else { self.jobs_sent[self.pair(dispatcher, server)] };
+        let message = Message { dispatcher, server, length, sent_at: now, jobs_before };
+        if delay > 0.0 {
+            post.post(delay, message);
+        } else {
+            post.overtake(server, dispatcher);
+            self.deliver(now, message, servers, observer);
+        }
+    }
+
+    #[inline]
+    fn pair(&self, dispatcher: u32, server: u32) -> usize {
+        let servers = self.views.first().map_or(0, |view| view.lengths().len());
+        dispatcher as usize * servers + server as usize
+    }
+
+    #[inline]
+    fn set<O: Observer>(
+        &mut self,
+        now: f64,
+        dispatcher: u32,
+        server: u32,
+        length: u32,
+        servers: &Servers,
+        observer: &mut O,
+    ) {
+        let view = &mut self.views[dispatcher as usize];
+        let old = view.length(server);
+        if old != length {
+            view.set(server, servers.class_of(server), length);
+            observer.estimate_changed(now, dispatcher, server, old, length);
+        }
+    }
+}
