@@ -25,15 +25,27 @@ fn the_first_command_prints_what_the_readme_shows() {
     assert_eq!(printed[1..], shown[1..]);
 }
 
-#[test]
-fn the_table_of_delays_is_what_its_tool_prints() {
+/// The README shows, line by line, the table that a tool prints.
+#[track_caller]
+fn assert_shows_the_table_of(tool: &str) {
     let program = assert_cmd::cargo::cargo_bin!("herdsim");
-    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/delay-study");
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools").join(tool);
     let output = std::process::Command::new(tool).env("HERDSIM", program).output().expect("the tool runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout).expect("text");
-    let shown: Vec<&str> = README.lines().filter(|line| line.starts_with('|')).take(printed.lines().count()).collect();
-    assert_eq!(printed.lines().collect::<Vec<_>>(), shown);
+    let printed: Vec<&str> = printed.lines().collect();
+    let shown: Vec<&str> = README.lines().skip_while(|line| *line != printed[0]).take(printed.len()).collect();
+    assert_eq!(printed, shown);
+}
+
+#[test]
+fn the_table_of_delays_is_what_its_tool_prints() {
+    assert_shows_the_table_of("delay-study");
+}
+
+#[test]
+fn the_table_of_herds_is_what_its_tool_prints() {
+    assert_shows_the_table_of("herd-study");
 }
 
 #[test]

@@ -26,12 +26,16 @@ impl Check {
             ("total arrival rate", system.arrivals.rate.to_string()),
             ("load", system.load().to_string()),
             ("engine", plan.engine().to_owned()),
+            ("memory per replication", format!("about {:.1} MiB", plan.memory() / f64::from(1 << 20))),
             ("jobs expected", format!("{jobs:.3e} in {} replications, warm-up included", plan.replications)),
         ];
         // A string takes every line.
         let _ = writeln!(text, "#");
         for (name, value) in lines {
             let _ = writeln!(text, "# {name}: {value}");
+        }
+        for line in plan.theorems().lines() {
+            let _ = writeln!(text, "# {line}");
         }
         for warning in plan.warnings() {
             let _ = writeln!(text, "# warning: {}", warning.message);

@@ -4,6 +4,7 @@ mod arrivals;
 mod decode;
 mod error;
 mod file;
+mod memory;
 mod plan;
 mod schema;
 mod tree;

@@ -4,6 +4,7 @@ use super::arrivals;
 use super::decode::decode;
 use super::error::ScenarioError;
 use super::file::{Clock, DispatchersSpec, InitialSpec, Scenario, ServersSpec};
+use super::memory;
 use super::tree::{Node, Value};
 use crate::engine::SlottedEngine;
 use crate::measure::{Measure, Trajectory};
@@ -12,7 +13,7 @@ use crate::model::slots::Slots;
 use crate::model::{Dispatchers, Fault, Initial, Law, ServerClass, Servers, System, Window};
 use crate::policy::Policy;
 use crate::stats::{Confidence, Warning};
-use crate::theory::MeanField;
+use crate::theory::{MeanField, Overload, Theorems};
 use std::path::Path;
 
 /// A scenario ready to run.
@@ -93,6 +94,7 @@ impl Plan {
         policy.validate(&system).map_err(located("policy"))?;
         let slots = resolve_slots(&mut scenario, &system, &policy).map_err(located(""))?;
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
+        memory::check(&system, &policy, &scenario.measure).map_err(located(""))?;
         check_clock(&system, window, scenario.run.time.get()).map_err(located("run"))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
             if !(0.0..=1.0).contains(&q) {
@@ -137,28 +139,57 @@ impl Plan {
         MeanField::new(&self.system, &self.policy)
     }
 
+    /// About how many bytes of memory one replication takes.
+    pub fn memory(&self) -> f64 {
+        memory::estimate(&self.system, &self.policy, &self.measure)
+    }
+
     /// The engine that runs it.
     pub fn engine(&self) -> &'static str {
         if self.slots.is_some() { "slotted" } else { "event" }
     }
 
-    /// Whether work arrives at least as fast as it can be done and nothing is lost, so that there is no steady state.
+    /// What the theorems of the LED paper say about the scenario.
+    pub fn theorems(&self) -> Theorems {
+        Theorems::new(&self.system, &self.policy, self.slots.as_ref())
+    }
+
+    /// Servers that get at least the work they can do under this policy, whatever the view, although all servers
+    /// together could do it. With limited buffers there is always a steady state, and none are named.
+    pub fn overload(&self) -> Option<Overload> {
+        let enough = self.system.buffer.is_none() && self.system.load() < 1.0;
+        if enough { Overload::new(&self.system, &self.policy.dispatch) } else { None }
+    }
+
+    /// Whether work arrives at least as fast as it can be done and nothing is lost, at all servers together or at some
+    /// that the policy cannot spare, so that a steady state cannot be counted on.
     pub fn is_overloaded(&self) -> bool {
-        self.system.buffer.is_none() && self.system.load() >= 1.0
+        self.system.buffer.is_none() && self.system.load() >= 1.0 || self.overload().is_some()
+    }
+
+    /// Why there is no steady state, when that is known. At a load of exactly 1 queues need not grow in proportion to
+    /// time, nor at all when nothing is random.
+    fn no_steady_state(&self) -> Option<String> {
+        if !self.is_overloaded() {
+            return None;
+        }
+        let (what, load) = match self.overload() {
+            Some(overload) => (overload.to_string(), overload.load),
+            None => (format!("the load is {}", self.system.load()), self.system.load()),
+        };
+        let finding = if load > 1.0 + 1e-12 {
+            "the system is not stable, its queues grow without end"
+        } else {
+            "there is no steady state to count on"
+        };
+        Some(format!("{what}: {finding}, and the results describe this run only; intervals are withheld"))
     }
 
     /// Doubts about the scenario that can be had before it runs.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        if self.is_overloaded() {
-            warnings.push(Warning::new(
-                "not_stable",
-                format!(
-                    "the load is {}: the system is not stable, its queues grow without end, and the results describe \
-                     this run only; intervals are withheld",
-                    self.system.load()
-                ),
-            ));
+        if let Some(why) = self.no_steady_state() {
+            warnings.push(Warning::new("not_stable", why));
         }
         if self.replications == 1 {
             warnings.push(Warning::new(
@@ -243,6 +274,10 @@ fn resolve_servers(spec: &ServersSpec) -> Result<Servers, Fault> {
 /// The laws of a slot, with which the defaults of the scenario are filled in; none in continuous time.
 fn resolve_slots(scenario: &mut Scenario, system: &System, policy: &Policy) -> Result<Option<Slots>, Fault> {
     if scenario.clock == Clock::Continuous {
+        if policy.dispatch.splits_batches() {
+            let rule = "spreads the jobs of a slot and has no meaning in continuous time";
+            return Err(Fault::at("policy.dispatch", rule, "write clock: slotted, or another strategy"));
+        }
         return match scenario.slots {
             None => Ok(None),
             Some(_) => {
@@ -267,11 +302,16 @@ fn resolve_slots(scenario: &mut Scenario, system: &System, policy: &Policy) -> R
     Ok(Some(slots))
 }
 
+/// More dispatchers than this are a mistake rather than a system.
+const MOST_DISPATCHERS: u32 = 1 << 24;
+
 fn resolve_dispatchers(spec: &DispatchersSpec) -> Result<Dispatchers, Fault> {
     match spec {
         DispatchersSpec::Number(count) => {
             let count = u32::try_from(count.get())
-                .map_err(|_| Fault::new(format!("must be at most {}", u32::MAX), "use fewer dispatchers"))?;
+                .ok()
+                .filter(|&count| count <= MOST_DISPATCHERS)
+                .ok_or_else(|| Fault::new(format!("must be at most {MOST_DISPATCHERS}"), "use fewer dispatchers"))?;
             Dispatchers::equal(count)
         }
         DispatchersSpec::Shares(shares) => {
@@ -398,5 +438,33 @@ mod tests {
             assert!(heavy.len() == 1 && heavy[0].contains(key), "{heavy:?}");
             assert!(warned(&format!("{key}={{pareto: {{alpha: 2.1, mean: 1}}}}")).is_empty());
         }
+    }
+    #[test]
+    fn an_overloaded_class_is_warned_of() {
+        let text = "servers: [{count: 2, rate: 1}, {count: 2, rate: 3}]\nload: 0.8\npolicy: {dispatch: random}\n\
+                    run: {warmup: 1, time: 10}\n";
+        let unstable = |overrides: &[&str]| -> Option<String> {
+            let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+            let plan = Plan::read(text, "text", "test", &overrides).unwrap_or_else(|error| panic!("{error}"));
+            let warning = plan.warnings().into_iter().find(|doubt| doubt.code == "not_stable");
+            assert_eq!(warning.is_some(), plan.is_overloaded());
+            warning.map(|warning| warning.message)
+        };
+        for blind in ["random", "round_robin", "{power_of_d: {d: 1}}", "{one_plus_beta: {beta: 0}}"] {
+            let blind = format!("policy.dispatch={blind}");
+            // Each server gets 1.6 of 6.4.
+            let message = unstable(&[&blind]).expect("servers of rate 1 are overloaded");
+            assert!(message.contains("50 % of the jobs") && message.contains("grow without end"), "{message}");
+            let message = unstable(&[&blind, "load=0.5"]).expect("their load is 1");
+            assert!(message.contains("load 1:") && message.contains("no steady state"), "{message}");
+            assert!(!message.contains("grow"), "{message}");
+            assert_eq!(unstable(&[&blind, "load=0.49"]), None);
+            assert_eq!(unstable(&[&blind, "buffer=5"]), None);
+            assert_eq!(unstable(&[&blind, "servers=4"]), None);
+        }
+        assert_eq!(unstable(&["policy.dispatch=weighted_random"]), None);
+        assert_eq!(unstable(&["policy.dispatch=shortest"]), None);
+        let full = unstable(&["policy.dispatch=shortest", "load=1"]).expect("no room is left");
+        assert!(full.contains("the load is 1: there is no steady state"), "{full}");
     }
 }

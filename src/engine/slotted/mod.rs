@@ -33,6 +33,9 @@ pub struct SlottedEngine<'a> {
     /// Messages of a strategy with exact information, per dispatcher that has jobs.
     messages_per_choice: u64,
     chooser: Chooser,
+    /// Whether the strategy splits batches, and a list for the shares.
+    splits: bool,
+    shares: Vec<(u32, u32)>,
     beliefs: Beliefs,
     mail: Mail,
     source: Source,
@@ -141,6 +144,8 @@ impl<'a> SlottedEngine<'a> {
                 _ => 0,
             },
             chooser: policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream),
+            splits: policy.dispatch.splits_batches(),
+            shares: Vec::new(),
             mail: Mail { messages: Messages::new(beliefs.keeps_overtaken()), slot: 0, sequence: 0 },
             boards: Boards::new(&mut beliefs, servers.len()),
             beliefs,
@@ -181,15 +186,34 @@ impl<'a> SlottedEngine<'a> {
         Ok(())
     }
 
-    /// A dispatcher sends its jobs to the server it chooses.
+    /// A dispatcher sends its jobs to the server it chooses, or to the servers over which it splits them.
     #[inline]
     fn dispatch<O: Observer>(&mut self, dispatcher: u32, jobs: u32, observer: &mut O) -> Result<(), EngineError> {
-        let now = self.slot as f64;
-        let view = self.beliefs.view(dispatcher, &self.lengths);
-        let server = self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
         if self.messages_per_choice > 0 {
             observer.sent(MessageKind::Exact, self.messages_per_choice);
         }
+        let view = self.beliefs.view(dispatcher, &self.lengths);
+        if !self.splits {
+            let server = self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
+            return self.hand_over(dispatcher, server, jobs, observer);
+        }
+        let mut shares = std::mem::take(&mut self.shares);
+        self.chooser.split(dispatcher, jobs, view, &mut self.dispatch_stream, &mut shares);
+        let sent = shares.drain(..).try_for_each(|(server, jobs)| self.hand_over(dispatcher, server, jobs, observer));
+        self.shares = shares;
+        sent
+    }
+
+    /// A dispatcher gives jobs to a server.
+    #[inline]
+    fn hand_over<O: Observer>(
+        &mut self,
+        dispatcher: u32,
+        server: u32,
+        jobs: u32,
+        observer: &mut O,
+    ) -> Result<(), EngineError> {
+        let now = self.slot as f64;
         let found = self.lengths.length(server);
         let joining = &mut self.joining[server as usize];
         let room = self.system.buffer.map_or(u32::MAX, |buffer| buffer.saturating_sub(found.saturating_add(*joining)));

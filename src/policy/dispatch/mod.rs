@@ -28,6 +28,11 @@ trait Strategy {
         Ok(())
     }
 
+    /// Whether it spreads the jobs of a slot over several servers, which has a meaning in slotted time only.
+    fn splits_batches(&self) -> bool {
+        false
+    }
+
     /// Makes it ready.
     fn prepare(&self, servers: &Servers, dispatchers: &Dispatchers, stream: &mut Stream) -> Self::Chooser;
 }
@@ -36,6 +41,12 @@ trait Strategy {
 trait Choose {
     /// The server that gets the job that has reached `dispatcher`.
     fn choose(&mut self, dispatcher: u32, view: &View, stream: &mut Stream) -> u32;
+
+    /// The servers that get the jobs that have reached `dispatcher` in a slot, and how many each; all go to one,
+    /// unless the strategy splits batches.
+    fn split(&mut self, dispatcher: u32, jobs: u32, view: &View, stream: &mut Stream, shares: &mut Vec<(u32, u32)>) {
+        shares.push((self.choose(dispatcher, view, stream), jobs));
+    }
 }
 
 mod fallback;
@@ -117,6 +128,13 @@ macro_rules! strategies {
                 }
             }
 
+            /// Whether the strategy spreads the jobs of a slot over several servers: for slotted time only.
+            pub fn splits_batches(&self) -> bool {
+                match self {
+                    $(Self::$variant(strategy) => strategy.splits_batches(),)*
+                }
+            }
+
             /// Checks the strategy against the servers.
             ///
             /// # Errors
@@ -142,6 +160,21 @@ macro_rules! strategies {
             pub fn choose(&mut self, dispatcher: u32, view: &View, stream: &mut Stream) -> u32 {
                 match &mut self.0 {
                     $(Ready::$variant(chooser) => chooser.choose(dispatcher, view, stream),)*
+                }
+            }
+
+            /// Adds to `shares` the servers that get the jobs which have reached `dispatcher` in a slot, and how many
+            /// each.
+            pub fn split(
+                &mut self,
+                dispatcher: u32,
+                jobs: u32,
+                view: &View,
+                stream: &mut Stream,
+                shares: &mut Vec<(u32, u32)>,
+            ) {
+                match &mut self.0 {
+                    $(Ready::$variant(chooser) => chooser.split(dispatcher, jobs, view, stream, shares),)*
                 }
             }
         }
@@ -175,4 +208,6 @@ strategies! {
     IdleFirst, idle_first, "an idle server if one is in view, else {fallback: random | weighted_random} (JIQ)";
     /// The server of a rank drawn by its weight, the shortest having rank 1.
     Ranked, ranked, "the server of rank r in view, 1 the shortest, with probability w_r: {weights: [0.7, 0.3]}";
+    /// Spreads the jobs of a slot so as to level the view (tidal water filling); for slotted time.
+    Tidal, tidal, "spreads the jobs of a slot so as to level the view (water filling); for clock: slotted";
 }
