@@ -93,20 +93,23 @@ impl Messages {
         }
     }
 
+    /// When the first message arrives.
     #[inline]
-    pub(super) fn first(&self) -> Option<(Key, Message)> {
-        self.queue.peek().map(|(flight, &Reverse(key))| (key, flight.message))
+    pub(super) fn first(&self) -> Option<Key> {
+        self.queue.peek().map(|(_, &Reverse(key))| key)
     }
 
-    pub(super) fn remove_first(&mut self) {
-        let Some((flight, _)) = self.queue.pop() else { return };
-        let pair = (flight.message.server, flight.message.dispatcher);
+    /// Takes the first message.
+    pub(super) fn take_first(&mut self) -> Option<Message> {
+        let (Flight { message, .. }, _) = self.queue.pop()?;
+        let pair = (message.server, message.dispatcher);
         if let Some(serials) = self.pairs.get_mut(&pair) {
             serials.pop_front();
             if serials.is_empty() {
                 self.pairs.remove(&pair);
             }
         }
+        Some(message)
     }
 
     pub(super) fn sequences(&self) -> impl Iterator<Item = u64> {
@@ -132,9 +135,8 @@ mod tests {
 
     fn drain(messages: &mut Messages) -> Vec<(f64, u32)> {
         std::iter::from_fn(|| {
-            let (key, message) = messages.first()?;
-            messages.remove_first();
-            Some((key.time.0, message.length))
+            let key = messages.first()?;
+            messages.take_first().map(|message| (key.time.0, message.length))
         })
         .collect()
     }

@@ -11,13 +11,17 @@ use crate::engine::key::Key;
 use crate::engine::messages::{Message, Messages};
 use ordered_float::OrderedFloat;
 
-/// The next event.
+/// The next event; what is rare is taken apart from it, to keep it small.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
     Arrival,
-    Departure { server: u32 },
-    Delivery(Message),
-    Wait(Waiting),
+    Departure {
+        server: u32,
+    },
+    /// A message arrives: see [`Calendar::take_message`].
+    Delivery,
+    /// Something else's time has come: see [`Calendar::take_waiting`].
+    Wait,
 }
 
 /// Events that few scenarios have.
@@ -121,17 +125,15 @@ impl Calendar {
         {
             first = Some((key, Event::Arrival));
         }
-        if let Some((key, message)) = self.messages.first()
+        if let Some(key) = self.messages.first()
             && first.is_none_or(|(other, _)| key < other)
         {
-            first = Some((key, Event::Delivery(message)));
+            first = Some((key, Event::Delivery));
         }
         if let Some(key) = self.waiting.first()
             && first.is_none_or(|(other, _)| key < other)
-            && key.time.0 < end
         {
-            self.now = key.time.0;
-            return self.waiting.pop().map(Event::Wait);
+            first = Some((key, Event::Wait));
         }
         let Some((key, event)) = first.filter(|(key, _)| key.time.0 < end) else {
             self.now = end;
@@ -142,9 +144,19 @@ impl Calendar {
         match event {
             Event::Arrival => self.arrival = None,
             Event::Departure { .. } => self.departures.pop(),
-            Event::Delivery(_) | Event::Wait(_) => self.messages.remove_first(),
+            Event::Delivery | Event::Wait => {}
         }
         Some(event)
+    }
+
+    /// The message whose arrival is the event just taken.
+    pub(super) fn take_message(&mut self) -> Option<Message> {
+        self.messages.take_first()
+    }
+
+    /// What waited for the event just taken.
+    pub(super) fn take_waiting(&mut self) -> Option<Waiting> {
+        self.waiting.pop()
     }
 
     /// Times of all pending departures, in no particular order.
@@ -199,8 +211,18 @@ impl Post for Calendar {
 mod tests {
     use super::*;
 
+    /// All events, with what is taken apart from them.
     fn drain(calendar: &mut Calendar) -> Vec<(f64, Event)> {
-        std::iter::from_fn(|| calendar.next_before(f64::INFINITY).map(|event| (calendar.now(), event))).collect()
+        std::iter::from_fn(|| {
+            let event = calendar.next_before(f64::INFINITY)?;
+            match event {
+                Event::Delivery => assert!(calendar.take_message().is_some()),
+                Event::Wait => assert_eq!(calendar.take_waiting(), Some(REPORT)),
+                Event::Arrival | Event::Departure { .. } => {}
+            }
+            Some((calendar.now(), event))
+        })
+        .collect()
     }
 
     fn message(server: u32) -> Message {
@@ -223,8 +245,8 @@ mod tests {
             (1.0, Event::Departure { server: 3 }),
             (1.0, Event::Arrival),
             (1.0, Event::Departure { server: 0 }),
-            (1.0, Event::Delivery(message(1))),
-            (1.0, Event::Wait(REPORT)),
+            (1.0, Event::Delivery),
+            (1.0, Event::Wait),
             (1.0, Event::Departure { server: 2 }),
             (2.0, Event::Departure { server: 4 }),
         ];
@@ -257,8 +279,8 @@ mod tests {
             (0.5, Event::Departure { server: 3 }),
             (1.0, Event::Departure { server: 0 }),
             (1.0, Event::Arrival),
-            (1.0, Event::Wait(REPORT)),
-            (1.0, Event::Delivery(message(2))),
+            (1.0, Event::Wait),
+            (1.0, Event::Delivery),
             (1.0, Event::Departure { server: 1 }),
         ];
         assert_eq!(drain(&mut calendar), expected);

@@ -251,10 +251,16 @@ impl Engine for EventEngine<'_> {
                 None => return Ok(Progress::Reached),
                 Some(Event::Departure { server }) => self.depart(server, observer),
                 Some(Event::Arrival) => self.arrive(observer)?,
-                Some(Event::Delivery(message)) => {
-                    self.beliefs.deliver(self.calendar.now(), message, &self.system.servers, observer);
+                Some(Event::Delivery) => {
+                    if let Some(message) = self.calendar.take_message() {
+                        self.beliefs.deliver(self.calendar.now(), message, &self.system.servers, observer);
+                    }
                 }
-                Some(Event::Wait(waiting)) => self.wake(waiting, observer)?,
+                Some(Event::Wait) => {
+                    if let Some(waiting) = self.calendar.take_waiting() {
+                        self.wake(waiting, observer)?;
+                    }
+                }
             }
         }
         Ok(Progress::Paused)

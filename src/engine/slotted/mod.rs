@@ -279,10 +279,9 @@ impl<'a> SlottedEngine<'a> {
         let now = self.slot as f64 + 1.0;
         let servers = &self.system.servers;
         self.mail.slot = self.slot;
-        while let Some((key, message)) = self.mail.messages.first()
-            && key.time.0 <= self.slot as f64
+        while self.mail.messages.first().is_some_and(|key| key.time.0 <= self.slot as f64)
+            && let Some(message) = self.mail.messages.take_first()
         {
-            self.mail.messages.remove_first();
             self.beliefs.deliver(now, message, servers, observer);
         }
         for &server in &self.completed {
