@@ -3,7 +3,7 @@
 use super::EngineError;
 use super::messages::Message;
 use super::observer::{MessageKind, Observer};
-use crate::model::{Servers, System};
+use crate::model::System;
 use crate::policy::information::{Channel, InFlight, Overtaking, Periodic, Rules};
 use crate::policy::{Information, Need, Policy, Sampler, View};
 use crate::random::{Component, Stream, Streams};
@@ -24,6 +24,7 @@ pub(super) struct Beliefs {
     per_probe: u64,
     /// One view per dispatcher; one for all with delayed information; none where the truth is looked at, or nothing.
     views: Vec<View>,
+    servers: usize,
     dispatchers: u32,
     /// `jobs_sent[m * N + n]`: jobs that dispatcher m has sent to server n, modulo 2^32; only to replay them.
     jobs_sent: Vec<u32>,
@@ -50,7 +51,7 @@ impl Beliefs {
             Information::None if need == Need::Nothing => 0,
             Information::None | Information::Rules(_) => dispatchers,
         };
-        let views = vec![View::new(lengths.to_vec(), need, servers); copies as usize];
+        let views = vec![View::estimates(lengths, need, servers); copies as usize];
         let count_own_jobs = policy.count_own_jobs && local && copies > 0;
         let replay = count_own_jobs && rules.in_flight == InFlight::Replay;
         Self {
@@ -61,6 +62,7 @@ impl Beliefs {
             rules,
             views,
             whole_slots: false,
+            servers: servers.len() as usize,
             dispatchers,
             information_stream: streams.take(Component::Information),
             delay_stream: streams.take(Component::Delays),
@@ -125,7 +127,6 @@ impl Beliefs {
         dispatcher: u32,
         server: u32,
         jobs: u32,
-        servers: &Servers,
         observer: &mut O,
     ) -> Result<(), EngineError> {
         if !self.count_own_jobs {
@@ -135,9 +136,10 @@ impl Beliefs {
             let sent = self.pair(dispatcher, server);
             self.jobs_sent[sent] = self.jobs_sent[sent].wrapping_add(jobs);
         }
-        let estimate = self.views[dispatcher as usize].length(server);
-        let more = estimate.checked_add(jobs).ok_or(EngineError::LengthOverflow { time: now, server })?;
-        self.set(now, dispatcher, server, more, servers, observer);
+        let Some(old) = self.views[dispatcher as usize].add(server, jobs) else {
+            return Err(EngineError::LengthOverflow { time: now, server });
+        };
+        observer.estimate_changed(now, dispatcher, server, old, old + jobs);
         Ok(())
     }
 
@@ -148,7 +150,6 @@ impl Beliefs {
         now: f64,
         dispatcher: u32,
         queues: &View,
-        servers: &Servers,
         post: &mut impl Post,
         observer: &mut O,
     ) {
@@ -161,7 +162,7 @@ impl Beliefs {
             let fate = joint.then(|| self.fate(MessageKind::Push));
             for &server in sample {
                 let fate = fate.unwrap_or_else(|| self.fate(MessageKind::Push));
-                self.send(now, dispatcher, server, queues.length(server), fate, servers, post, observer);
+                self.send(now, dispatcher, server, queues.length(server), fate, post, observer);
             }
         }
         self.push_sampler = Some(sampler);
@@ -174,7 +175,6 @@ impl Beliefs {
         now: f64,
         server: u32,
         length: u32,
-        servers: &Servers,
         post: &mut impl Post,
         observer: &mut O,
     ) {
@@ -189,7 +189,7 @@ impl Beliefs {
         let dispatcher = if self.dispatchers == 1 { 0 } else { stream.below(u64::from(self.dispatchers)) as u32 };
         observer.sent(kind, 1);
         let fate = self.fate(kind);
-        self.send(now, dispatcher, server, length, fate, servers, post, observer);
+        self.send(now, dispatcher, server, length, fate, post, observer);
     }
 
     /// A server reports its length to every dispatcher.
@@ -198,19 +198,18 @@ impl Beliefs {
         now: f64,
         server: u32,
         length: u32,
-        servers: &Servers,
         post: &mut impl Post,
         observer: &mut O,
     ) {
         observer.sent(MessageKind::Periodic, u64::from(self.dispatchers));
         for dispatcher in 0..self.dispatchers {
             let fate = self.fate(MessageKind::Periodic);
-            self.send(now, dispatcher, server, length, fate, servers, post, observer);
+            self.send(now, dispatcher, server, length, fate, post, observer);
         }
     }
 
     /// A message has arrived.
-    pub(super) fn deliver<O: Observer>(&mut self, now: f64, message: Message, servers: &Servers, observer: &mut O) {
+    pub(super) fn deliver<O: Observer>(&mut self, now: f64, message: Message, observer: &mut O) {
         let Message { dispatcher, server, length, sent_at, jobs_before } = message;
         let mut told = length;
         if !self.jobs_sent.is_empty() {
@@ -218,19 +217,12 @@ impl Beliefs {
             told = length.saturating_add(sent_meanwhile);
         }
         observer.refreshed(now, dispatcher, server, sent_at);
-        self.set(now, dispatcher, server, told, servers, observer);
+        self.set(now, dispatcher, server, told, observer);
     }
 
     /// The picture that all dispatchers share has changed.
-    pub(super) fn repaint<O: Observer>(
-        &mut self,
-        now: f64,
-        server: u32,
-        length: u32,
-        servers: &Servers,
-        observer: &mut O,
-    ) {
-        self.set(now, 0, server, length, servers, observer);
+    pub(super) fn repaint<O: Observer>(&mut self, now: f64, server: u32, length: u32, observer: &mut O) {
+        self.set(now, 0, server, length, observer);
     }
 
     /// How long a message takes; `None` if it is lost.
@@ -263,7 +255,6 @@ impl Beliefs {
         server: u32,
         length: u32,
         fate: Option<f64>,
-        servers: &Servers,
         post: &mut impl Post,
         observer: &mut O,
     ) {
@@ -274,30 +265,19 @@ impl Beliefs {
             post.post(delay, message);
         } else {
             post.overtake(server, dispatcher);
-            self.deliver(now, message, servers, observer);
+            self.deliver(now, message, observer);
         }
     }
 
     #[inline]
     fn pair(&self, dispatcher: u32, server: u32) -> usize {
-        let servers = self.views.first().map_or(0, |view| view.lengths().len());
-        dispatcher as usize * servers + server as usize
+        dispatcher as usize * self.servers + server as usize
     }
 
     #[inline]
-    fn set<O: Observer>(
-        &mut self,
-        now: f64,
-        dispatcher: u32,
-        server: u32,
-        length: u32,
-        servers: &Servers,
-        observer: &mut O,
-    ) {
-        let view = &mut self.views[dispatcher as usize];
-        let old = view.length(server);
+    fn set<O: Observer>(&mut self, now: f64, dispatcher: u32, server: u32, length: u32, observer: &mut O) {
+        let old = self.views[dispatcher as usize].set(server, length);
         if old != length {
-            view.set(server, servers.class_of(server), length);
             observer.estimate_changed(now, dispatcher, server, old, length);
         }
     }

@@ -55,6 +55,23 @@ impl Levels {
         if length < self.base { 0 } else { self.end((length - self.base) as usize) }
     }
 
+    /// Number of the first server of the group.
+    #[inline]
+    pub(super) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// How many servers the group has.
+    pub(super) fn servers(&self) -> u32 {
+        self.order.len() as u32
+    }
+
+    /// The length at one server of the group, in O(log(longest - shortest)): what its place in the order tells.
+    #[inline]
+    pub(super) fn length(&self, server: u32) -> u32 {
+        self.base + self.bucket(self.position[(server - self.first) as usize]) as u32
+    }
+
     /// The server at a rank (from 0) by increasing length; ranks among equal lengths are arbitrary.
     #[inline]
     pub fn at(&self, rank: u32) -> u32 {
@@ -64,9 +81,15 @@ impl Levels {
     /// The ranks (from 0) of all servers as long as the one at `rank`, in O(log(longest - shortest)).
     #[inline]
     pub fn ranks_equal_to(&self, rank: u32) -> Range<u32> {
-        // Lengths that no server has start where the next length does: the last start not beyond the rank is its own.
-        let bucket = self.start.partition_point(|&start| start <= rank) - 1;
+        let bucket = self.bucket(rank);
         self.start[bucket]..self.end(bucket)
+    }
+
+    /// The bucket of the server at a rank.
+    #[inline]
+    fn bucket(&self, rank: u32) -> usize {
+        // Lengths that no server has start where the next length does: the last start not beyond the rank is its own.
+        self.start.partition_point(|&start| start <= rank) - 1
     }
 
     /// Tells the group that `server` went from length `old` to `new`.
@@ -153,6 +176,9 @@ mod tests {
             }
             let by_rank: Vec<u32> = (0..7).map(|rank| lengths[(levels.at(rank) - 10) as usize]).collect();
             assert!(by_rank.is_sorted());
+            for (server, &length) in (10..).zip(&lengths) {
+                assert_eq!(levels.length(server), length);
+            }
             for (rank, length) in (0..).zip(&by_rank) {
                 let first = by_rank.partition_point(|l| l < length) as u32;
                 let end = by_rank.partition_point(|l| l <= length) as u32;

@@ -19,16 +19,19 @@ pub enum Need {
 /// A length per server, with whatever order the strategy needs.
 ///
 /// The true queue lengths and every dispatcher's estimates are views, so a strategy acts on both by the same code.
+/// The truth keeps a plain array of the lengths, 4 bytes per server, beside the order, 8 bytes. Estimates, of which there
+/// are M x N, keep one of the two only: an order tells the lengths too.
 #[derive(Clone, Debug)]
 pub struct View {
+    /// By server; empty where the groups alone tell the lengths.
     lengths: Vec<u32>,
     total: u64,
     groups: Vec<Levels>,
 }
 
 impl View {
-    /// A view with the given lengths, one per server, ordered as needed.
-    pub fn new(lengths: Vec<u32>, need: Need, servers: &Servers) -> Self {
+    /// The true lengths, one per server, ordered as needed.
+    pub fn truth(lengths: Vec<u32>, need: Need, servers: &Servers) -> Self {
         let groups = match need {
             Need::Nothing | Need::Lengths => Vec::new(),
             Need::Sorted => vec![Levels::new(0, &lengths)],
@@ -45,16 +48,35 @@ impl View {
         Self { total: lengths.iter().map(|&length| u64::from(length)).sum(), lengths, groups }
     }
 
-    /// The lengths, by server.
+    /// Estimates that start at the given lengths, one per server, ordered as needed.
+    pub fn estimates(lengths: &[u32], need: Need, servers: &Servers) -> Self {
+        let view = Self::truth(lengths.to_vec(), need, servers);
+        if view.groups.is_empty() { view } else { Self { lengths: Vec::new(), ..view } }
+    }
+
+    /// The true lengths, by server; empty for estimates that are kept in order.
     #[inline]
-    pub fn lengths(&self) -> &[u32] {
+    pub(crate) fn lengths(&self) -> &[u32] {
         &self.lengths
+    }
+
+    /// The lengths of all servers, in order of the servers.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        let servers = if self.lengths.is_empty() {
+            self.groups.iter().map(Levels::servers).sum()
+        } else {
+            self.lengths.len() as u32
+        };
+        (0..servers).map(|server| self.length(server))
     }
 
     /// The length at one server.
     #[inline]
     pub fn length(&self, server: u32) -> u32 {
-        self.lengths[server as usize]
+        match self.lengths.get(server as usize) {
+            Some(&length) => length,
+            None => self.groups[self.group_of(server)].length(server),
+        }
     }
 
     /// The sum of all lengths.
@@ -75,15 +97,39 @@ impl View {
         &self.groups
     }
 
-    /// Sets the length at a server, which is of class `class`.
+    /// Sets the length at a server and returns the one before.
     #[inline]
-    pub fn set(&mut self, server: u32, class: u32, length: u32) {
-        let old = std::mem::replace(&mut self.lengths[server as usize], length);
-        self.total = self.total - u64::from(old) + u64::from(length);
-        match self.groups.len() {
-            0 => {}
-            1 => self.groups[0].change(server, old, length),
-            _ => self.groups[class as usize].change(server, old, length),
+    pub fn set(&mut self, server: u32, length: u32) -> u32 {
+        let old = self.length(server);
+        self.replace(server, old, length);
+        old
+    }
+
+    /// Adds jobs at a server and returns the length before; `None`, with nothing changed, if the length would overflow.
+    #[inline]
+    pub fn add(&mut self, server: u32, jobs: u32) -> Option<u32> {
+        let old = self.length(server);
+        self.replace(server, old, old.checked_add(jobs)?);
+        Some(old)
+    }
+
+    #[inline]
+    fn replace(&mut self, server: u32, old: u32, new: u32) {
+        if old == new {
+            return;
         }
+        if let Some(kept) = self.lengths.get_mut(server as usize) {
+            *kept = new;
+        }
+        self.total = self.total - u64::from(old) + u64::from(new);
+        if !self.groups.is_empty() {
+            let group = self.group_of(server);
+            self.groups[group].change(server, old, new);
+        }
+    }
+
+    #[inline]
+    fn group_of(&self, server: u32) -> usize {
+        if self.groups.len() == 1 { 0 } else { self.groups.partition_point(|group| group.first() <= server) - 1 }
     }
 }

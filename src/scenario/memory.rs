@@ -12,10 +12,10 @@ const MOST: f64 = 64.0 * 1024.0 * 1024.0 * 1024.0;
 pub(super) fn estimate(system: &System, policy: &Policy, measure: &Measure) -> f64 {
     let servers = f64::from(system.servers.len());
     let dispatchers = f64::from(system.dispatchers.len());
-    // A length takes 4 bytes, its place in an order 8 more.
-    let view = match policy.dispatch.need(&system.servers) {
-        Need::Nothing | Need::Lengths => 4.0,
-        Need::Sorted | Need::SortedByClass => 12.0,
+    // A length takes 4 bytes, its place in an order 8 more; estimates in order keep no lengths beside it.
+    let (truth, view) = match policy.dispatch.need(&system.servers) {
+        Need::Nothing | Need::Lengths => (4.0, 4.0),
+        Need::Sorted | Need::SortedByClass => (12.0, 8.0),
     };
     let copies = match &policy.information {
         Information::Exact(_) => 0.0,
@@ -29,7 +29,7 @@ pub(super) fn estimate(system: &System, policy: &Policy, measure: &Measure) -> f
     // Jobs in the system, by an M/M/1 queue per server; overload is not foreseen.
     let load = system.load().min(0.95);
     let jobs = servers * (load / (1.0 - load)).max(initial_jobs(system));
-    servers * (16.0 + view) + jobs * 40.0 + dispatchers * 40.0 + pairs
+    servers * (16.0 + truth) + jobs * 40.0 + dispatchers * 40.0 + pairs
 }
 
 fn initial_jobs(system: &System) -> f64 {

@@ -23,10 +23,12 @@ pub struct EventEngine<'a> {
     system: &'a System,
     /// Whether dispatchers act on estimates of their own.
     local: bool,
-    /// Messages of a strategy with exact information, per job.
-    messages_per_choice: u64,
-    /// Law of the time an answer takes, and how many a job waits for, if it waits.
-    query: Option<(Law, u64)>,
+    /// Lengths that the strategy asks for per job, at most, if the information is exact; else 0.
+    lengths_asked: u64,
+    /// Messages per length asked for.
+    per_probe: u64,
+    /// Law of the time an answer takes, if jobs wait for answers.
+    query_delay: Option<Law>,
     /// Age of the picture that all dispatchers share, if they share one.
     age: Option<f64>,
     chooser: Chooser,
@@ -69,19 +71,17 @@ impl<'a> EventEngine<'a> {
         }
         let need = policy.dispatch.need(servers);
         let truth_is_looked_at = beliefs.views().is_empty();
-        let asked = policy.dispatch.lengths_asked(servers);
         let mut dispatch_stream = streams.take(Component::Dispatch);
         let mut engine = Self {
             system,
             local: policy.information.is_local(),
-            messages_per_choice: match &policy.information {
-                Information::Exact(_) => policy.per_probe * asked,
+            lengths_asked: match &policy.information {
+                Information::Exact(_) => policy.dispatch.lengths_asked(servers),
                 _ => 0,
             },
-            query: match &policy.information {
-                Information::Exact(exact) if asked > 0 && !exact.query_delay.is_zero() => {
-                    Some((exact.query_delay.clone(), asked))
-                }
+            per_probe: policy.per_probe,
+            query_delay: match &policy.information {
+                Information::Exact(exact) if !exact.query_delay.is_zero() => Some(exact.query_delay.clone()),
                 _ => None,
             },
             age: match &policy.information {
@@ -99,7 +99,7 @@ impl<'a> EventEngine<'a> {
             query_stream: streams.take(Component::Delays),
             calendar,
             free_at,
-            queues: View::new(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
+            queues: View::truth(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
         };
         engine.schedule_first_reports();
         engine.schedule_arrival()?;
@@ -143,12 +143,13 @@ impl<'a> EventEngine<'a> {
         let size = self.arriving.size.unwrap_or_else(|| system.service.sample(&mut self.size_stream));
         let view = self.beliefs.view(dispatcher, &self.queues);
         let server = self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
-        if self.messages_per_choice > 0 {
-            observer.sent(MessageKind::Exact, self.messages_per_choice);
+        let asked = if self.lengths_asked > 0 { self.lengths_asked - self.chooser.spared() } else { 0 };
+        if asked > 0 {
+            observer.sent(MessageKind::Exact, self.per_probe * asked);
         }
         let query = Query { arrived: now, dispatcher, server, size };
-        if let Some((delay, asked)) = &self.query {
-            let slowest = (0..*asked).map(|_| delay.sample(&mut self.query_stream)).fold(0.0, f64::max);
+        if let (Some(delay), true) = (&self.query_delay, asked > 0) {
+            let slowest = (0..asked).map(|_| delay.sample(&mut self.query_stream)).fold(0.0, f64::max);
             observer.queried(now);
             self.calendar.schedule(now + slowest, Waiting::Join(query));
         } else {
@@ -170,9 +171,8 @@ impl<'a> EventEngine<'a> {
         } else {
             self.join(server, found, size, now - arrived, observer)?;
         }
-        let servers = &self.system.servers;
-        self.beliefs.job_sent(now, dispatcher, server, 1, servers, observer)?;
-        self.beliefs.ask(now, dispatcher, &self.queues, servers, &mut self.calendar, observer);
+        self.beliefs.job_sent(now, dispatcher, server, 1, observer)?;
+        self.beliefs.ask(now, dispatcher, &self.queues, &mut self.calendar, observer);
         Ok(())
     }
 
@@ -195,7 +195,7 @@ impl<'a> EventEngine<'a> {
         *free_at = departure;
         let longer = found.checked_add(1).ok_or(EngineError::LengthOverflow { time: now, server })?;
         self.calendar.schedule_departure(departure, server);
-        self.queues.set(server, class, longer);
+        self.queues.set(server, longer);
         observer.joined(&Joined { time: now, class, found, queried, wait, service });
         self.length_changed(server, class, found, longer, observer);
         Ok(())
@@ -206,11 +206,11 @@ impl<'a> EventEngine<'a> {
         let class = self.system.servers.class_of(server);
         let old = self.queues.length(server);
         let new = old - 1;
-        self.queues.set(server, class, new);
+        self.queues.set(server, new);
         self.length_changed(server, class, old, new, observer);
         if self.beliefs.reports() {
             let now = self.calendar.now();
-            self.beliefs.report(now, server, new, &self.system.servers, &mut self.calendar, observer);
+            self.beliefs.report(now, server, new, &mut self.calendar, observer);
         }
     }
 
@@ -229,12 +229,12 @@ impl<'a> EventEngine<'a> {
         let servers = &self.system.servers;
         match waiting {
             Waiting::Join(query) => self.hand_over(query, observer)?,
-            Waiting::Repaint { server, length } => self.beliefs.repaint(now, server, length, servers, observer),
+            Waiting::Repaint { server, length } => self.beliefs.repaint(now, server, length, observer),
             Waiting::Report { server } => {
                 let reporting = server.map_or(0..servers.len(), |server| server..server + 1);
                 for server in reporting {
                     let length = self.queues.length(server);
-                    self.beliefs.report_to_all(now, server, length, servers, &mut self.calendar, observer);
+                    self.beliefs.report_to_all(now, server, length, &mut self.calendar, observer);
                 }
                 let next = now + self.beliefs.draw_period();
                 self.calendar.schedule(next, waiting);
@@ -253,7 +253,7 @@ impl Engine for EventEngine<'_> {
                 Some(Event::Arrival) => self.arrive(observer)?,
                 Some(Event::Delivery) => {
                     if let Some(message) = self.calendar.take_message() {
-                        self.beliefs.deliver(self.calendar.now(), message, &self.system.servers, observer);
+                        self.beliefs.deliver(self.calendar.now(), message, observer);
                     }
                 }
                 Some(Event::Wait) => {
@@ -282,7 +282,7 @@ impl Engine for EventEngine<'_> {
             estimates: self.beliefs.views(),
             remaining_time: remaining_time.value(),
             // Nothing else waits when jobs wait for answers.
-            at_dispatchers: if self.query.is_some() { self.calendar.waiting() as u64 } else { 0 },
+            at_dispatchers: if self.query_delay.is_some() { self.calendar.waiting() as u64 } else { 0 },
             slotted: false,
         }
     }

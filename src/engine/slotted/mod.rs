@@ -30,11 +30,12 @@ pub struct SlottedEngine<'a> {
     system: &'a System,
     /// Whether dispatchers act on estimates of their own.
     local: bool,
-    /// Messages of a strategy with exact information, per dispatcher that has jobs.
-    messages_per_choice: u64,
+    /// Lengths that the strategy asks for, at most, per dispatcher that has jobs, if the information is exact; else 0.
+    lengths_asked: u64,
+    /// Messages per length asked for.
+    per_probe: u64,
     chooser: Chooser,
-    /// Whether the strategy splits batches, and a list for the shares.
-    splits: bool,
+    /// A list for the servers that get the jobs of a dispatcher.
     shares: Vec<(u32, u32)>,
     beliefs: Beliefs,
     mail: Mail,
@@ -139,12 +140,12 @@ impl<'a> SlottedEngine<'a> {
         Ok(Self {
             system,
             local: policy.information.is_local(),
-            messages_per_choice: match &policy.information {
-                Information::Exact(_) => policy.per_probe * policy.dispatch.lengths_asked(servers),
+            lengths_asked: match &policy.information {
+                Information::Exact(_) => policy.dispatch.lengths_asked(servers),
                 _ => 0,
             },
+            per_probe: policy.per_probe,
             chooser: policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream),
-            splits: policy.dispatch.splits_batches(),
             shares: Vec::new(),
             mail: Mail { messages: Messages::new(beliefs.keeps_overtaken()), slot: 0, sequence: 0 },
             boards: Boards::new(&mut beliefs, servers.len()),
@@ -157,7 +158,7 @@ impl<'a> SlottedEngine<'a> {
             dispatch_stream,
             slot: 0,
             queues: Queues::new(&lengths),
-            lengths: View::new(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
+            lengths: View::truth(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
             received: vec![0; system.dispatchers.len() as usize],
             joining: vec![0; servers.len() as usize],
             completed: Vec::new(),
@@ -186,19 +187,15 @@ impl<'a> SlottedEngine<'a> {
         Ok(())
     }
 
-    /// A dispatcher sends its jobs to the server it chooses, or to the servers over which it splits them.
+    /// A dispatcher sends its jobs to the servers that the strategy says: one, unless it splits batches.
     #[inline]
     fn dispatch<O: Observer>(&mut self, dispatcher: u32, jobs: u32, observer: &mut O) -> Result<(), EngineError> {
-        if self.messages_per_choice > 0 {
-            observer.sent(MessageKind::Exact, self.messages_per_choice);
-        }
         let view = self.beliefs.view(dispatcher, &self.lengths);
-        if !self.splits {
-            let server = self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
-            return self.hand_over(dispatcher, server, jobs, observer);
-        }
         let mut shares = std::mem::take(&mut self.shares);
         self.chooser.split(dispatcher, jobs, view, &mut self.dispatch_stream, &mut shares);
+        if self.lengths_asked > 0 {
+            observer.sent(MessageKind::Exact, self.per_probe * (self.lengths_asked - self.chooser.spared()));
+        }
         let sent = shares.drain(..).try_for_each(|(server, jobs)| self.hand_over(dispatcher, server, jobs, observer));
         self.shares = shares;
         sent
@@ -227,7 +224,7 @@ impl<'a> SlottedEngine<'a> {
             *joining = joining.checked_add(admitted).ok_or(EngineError::LengthOverflow { time: now, server })?;
         }
         // The estimate it had is the one of this slot; with its own jobs it is that of the next.
-        self.beliefs.job_sent(now + 1.0, dispatcher, server, jobs, &self.system.servers, observer)
+        self.beliefs.job_sent(now + 1.0, dispatcher, server, jobs, observer)
     }
 
     /// Every server offers its services.
@@ -260,7 +257,7 @@ impl<'a> SlottedEngine<'a> {
                 }
                 let new = present - served;
                 if new != old {
-                    self.lengths.set(server, class, new);
+                    self.lengths.set(server, new);
                     observer.length_moved(slot as f64 + 1.0, server, old, new);
                     if let Some(changes) = &mut changes {
                         changes.push((server, new));
@@ -282,26 +279,26 @@ impl<'a> SlottedEngine<'a> {
         while self.mail.messages.first().is_some_and(|key| key.time.0 <= self.slot as f64)
             && let Some(message) = self.mail.messages.take_first()
         {
-            self.beliefs.deliver(now, message, servers, observer);
+            self.beliefs.deliver(now, message, observer);
         }
         for &server in &self.completed {
             let length = self.lengths.length(server);
-            self.beliefs.report(now, server, length, servers, &mut self.mail, observer);
+            self.beliefs.report(now, server, length, &mut self.mail, observer);
         }
         for (dispatcher, received) in (0_u32..).zip(&mut self.received) {
             if std::mem::take(received) > 0 {
-                self.beliefs.ask(now, dispatcher, &self.lengths, servers, &mut self.mail, observer);
+                self.beliefs.ask(now, dispatcher, &self.lengths, &mut self.mail, observer);
             }
         }
         self.boards.due(self.slot as f64, servers.len(), &mut self.beliefs, &mut self.reporting);
         for &server in &self.reporting {
             let length = self.lengths.length(server);
-            self.beliefs.report_to_all(now, server, length, servers, &mut self.mail, observer);
+            self.beliefs.report_to_all(now, server, length, &mut self.mail, observer);
         }
         // At the start of slot t + 1 the picture is that of the start of slot t + 1 - age.
         while self.age.is_some_and(|age| self.past.len() > age) {
             for (server, length) in self.past.pop_front().into_iter().flatten() {
-                self.beliefs.repaint(now, server, length, servers, observer);
+                self.beliefs.repaint(now, server, length, observer);
             }
         }
     }

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// For each job a dispatcher samples d distinct servers of all, and looks at them and at the servers it remembers,
 /// each once. The job goes to the shortest in view at that moment, ties uniformly. Of the servers looked at, the
-/// dispatcher then remembers the `memory` shortest, the length of the one chosen counting the job just sent, ties
+/// dispatcher then remembers the `memory` shortest, the length of the one chosen counting the job just sent (in slotted
+/// time, all of the slot), ties
 /// uniformly; it forgets all others. It starts with nothing remembered.
 ///
 /// It remembers which servers these are, not how long they were. Exact information counts `d + memory` lengths asked
@@ -82,6 +83,15 @@ impl Strategy for BestOfMemory {
 }
 
 impl Ready {
+    /// The server that gets these jobs.
+    #[inline]
+    fn send(&mut self, dispatcher: u32, jobs: u32, view: &View, stream: &mut Stream) -> u32 {
+        self.look(dispatcher, stream);
+        let chosen = any_shortest(&self.looked_at, view, stream);
+        self.remember(dispatcher, chosen, jobs, view, stream);
+        chosen
+    }
+
     /// Looks at a new sample and at what is remembered, each server once.
     #[inline]
     fn look(&mut self, dispatcher: u32, stream: &mut Stream) {
@@ -91,13 +101,13 @@ impl Ready {
         self.looked_at.extend(sample.iter().chain(others));
     }
 
-    /// Remembers the shortest of the servers looked at when `chosen` has one job more, ties uniformly.
+    /// Remembers the shortest of the servers looked at when `chosen` has so many jobs more, ties uniformly.
     #[inline]
-    fn remember(&mut self, dispatcher: u32, chosen: u32, view: &View, stream: &mut Stream) {
+    fn remember(&mut self, dispatcher: u32, chosen: u32, jobs: u32, view: &View, stream: &mut Stream) {
         self.candidates.clear();
         // Ties have bits of their own: by those of the choice the server chosen would win or lose them.
         self.candidates.extend(self.looked_at.iter().map(|&server| {
-            let sent = u32::from(server == chosen);
+            let sent = if server == chosen { jobs } else { 0 };
             (view.length(server).saturating_add(sent), stream.bits(), server)
         }));
         self.candidates.sort_unstable();
@@ -110,10 +120,11 @@ impl Ready {
 impl Choose for Ready {
     #[inline]
     fn choose(&mut self, dispatcher: u32, view: &View, stream: &mut Stream) -> u32 {
-        self.look(dispatcher, stream);
-        let chosen = any_shortest(&self.looked_at, view, stream);
-        self.remember(dispatcher, chosen, view, stream);
-        chosen
+        self.send(dispatcher, 1, view, stream)
+    }
+
+    fn split(&mut self, dispatcher: u32, jobs: u32, view: &View, stream: &mut Stream, shares: &mut Vec<(u32, u32)>) {
+        shares.push((self.send(dispatcher, jobs, view, stream), jobs));
     }
 }
 
@@ -130,7 +141,7 @@ mod tests {
     }
 
     fn view(lengths: &[u32]) -> View {
-        View::new(lengths.to_vec(), Need::Lengths, &classes(&[(lengths.len() as u32, 1.0)]))
+        View::truth(lengths.to_vec(), Need::Lengths, &classes(&[(lengths.len() as u32, 1.0)]))
     }
 
     /// A chooser for 2 dispatchers of which the first remembers these servers.

@@ -15,7 +15,7 @@ trait Strategy {
     /// The order it needs of its view.
     fn need(&self, servers: &Servers) -> Need;
 
-    /// How many lengths it asks for per job when information is exact.
+    /// How many lengths it asks for per job, at most, when information is exact.
     fn lengths_asked(&self, servers: &Servers) -> u64 {
         match self.need(servers) {
             Need::Nothing => 0,
@@ -46,6 +46,11 @@ trait Choose {
     /// unless the strategy splits batches.
     fn split(&mut self, dispatcher: u32, jobs: u32, view: &View, stream: &mut Stream, shares: &mut Vec<(u32, u32)>) {
         shares.push((self.choose(dispatcher, view, stream), jobs));
+    }
+
+    /// How many of the lengths that the strategy asks for at most the last choice did without.
+    fn spared(&self) -> u64 {
+        0
     }
 }
 
@@ -121,7 +126,7 @@ macro_rules! strategies {
                 }
             }
 
-            /// How many lengths the strategy asks for per job when information is exact.
+            /// How many lengths the strategy asks for per job, at most, when information is exact.
             pub fn lengths_asked(&self, servers: &Servers) -> u64 {
                 match self {
                     $(Self::$variant(strategy) => strategy.lengths_asked(servers),)*
@@ -160,6 +165,14 @@ macro_rules! strategies {
             pub fn choose(&mut self, dispatcher: u32, view: &View, stream: &mut Stream) -> u32 {
                 match &mut self.0 {
                     $(Ready::$variant(chooser) => chooser.choose(dispatcher, view, stream),)*
+                }
+            }
+
+            /// How many of the lengths that the strategy asks for at most the last choice did without.
+            #[inline]
+            pub fn spared(&self) -> u64 {
+                match &self.0 {
+                    $(Ready::$variant(chooser) => chooser.spared(),)*
                 }
             }
 

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// With probability beta the shorter of two distinct sampled servers, ties uniformly; else any server, uniformly.
 ///
-/// Exact information counts two lengths asked for per job, also for the jobs that ask for none; at beta 0, none.
+/// Exact information counts the two lengths asked for by the jobs that have two choices; the others ask nothing and wait
+/// for no answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OnePlusBeta {
@@ -31,6 +32,8 @@ pub(crate) struct Ready {
     servers: u64,
     /// None at beta 0, which needs no second server.
     pairs: Option<Sampler>,
+    /// Whether the last choice was between two.
+    compared: bool,
 }
 
 impl Strategy for OnePlusBeta {
@@ -55,22 +58,27 @@ impl Strategy for OnePlusBeta {
     fn prepare(&self, servers: &Servers, _: &Dispatchers, _: &mut Stream) -> Ready {
         let beta = self.beta.get();
         let pairs = (beta > 0.0).then(|| Sampler::new(2, servers.len()));
-        Ready { beta, servers: u64::from(servers.len()), pairs }
+        Ready { beta, servers: u64::from(servers.len()), pairs, compared: false }
     }
 }
 
 impl Choose for Ready {
     #[inline]
     fn choose(&mut self, _: u32, view: &View, stream: &mut Stream) -> u32 {
+        // Certain outcomes take no draw.
+        self.compared = self.beta == 1.0 || self.pairs.is_some() && stream.chance(self.beta);
         match &mut self.pairs {
-            // Certain outcomes take no draw.
-            Some(pairs) if self.beta == 1.0 || stream.chance(self.beta) => {
+            Some(pairs) if self.compared => {
                 let pair = pairs.draw(stream);
                 // A pair comes in random order: taking its first server breaks ties uniformly.
                 if view.length(pair[1]) < view.length(pair[0]) { pair[1] } else { pair[0] }
             }
             _ => stream.below(self.servers) as u32,
         }
+    }
+
+    fn spared(&self) -> u64 {
+        if self.compared { 0 } else { 2 }
     }
 }
 
@@ -79,6 +87,7 @@ mod tests {
     use super::super::probe::{assert_choices, classes};
     use super::*;
     use crate::policy::Dispatch;
+    use crate::random::Component;
 
     fn beta(beta: f64) -> Dispatch {
         Dispatch::OnePlusBeta(OnePlusBeta { beta: Probability::new(beta).expect("a probability") })
@@ -93,6 +102,23 @@ mod tests {
             let expected = two.map(|share| probability * share + (1.0 - probability) / 4.0);
             assert_choices(&beta(probability), &servers, &lengths, &expected);
         }
+    }
+
+    #[test]
+    fn counts_what_it_asks() {
+        let servers = classes(&[(4, 1.0)]);
+        let mut stream = Stream::new(7, 0, Component::Dispatch);
+        let dispatch = beta(0.25);
+        let view = View::truth(vec![0; 4], Need::Lengths, &servers);
+        let mut chooser = dispatch.prepare(&servers, &Dispatchers::equal(1).expect("one"), &mut stream);
+        let asked: u64 = (0..10_000)
+            .map(|_| {
+                chooser.choose(0, &view, &mut stream);
+                dispatch.lengths_asked(&servers) - chooser.spared()
+            })
+            .sum();
+        // Twice a binomial: 5,000 with standard deviation 86.6.
+        assert!((asked as f64 - 5000.0).abs() < 4.0 * 86.6, "{asked}");
     }
 
     #[test]

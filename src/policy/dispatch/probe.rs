@@ -21,7 +21,7 @@ pub(super) fn classes(counts_and_rates: &[(u32, f64)]) -> Servers {
 #[track_caller]
 pub(super) fn assert_choices(dispatch: &Dispatch, servers: &Servers, lengths: &[u32], expected: &[f64]) {
     dispatch.validate(servers).expect("the strategy suits the servers");
-    let view = View::new(lengths.to_vec(), dispatch.need(servers), servers);
+    let view = View::truth(lengths.to_vec(), dispatch.need(servers), servers);
     let dispatchers = Dispatchers::equal(1).expect("one dispatcher");
     let ready = dispatch.prepare(servers, &dispatchers, &mut Stream::new(3, 0, Component::Initial));
     assert_frequencies(expected, |stream| ready.clone().choose(0, &view, stream));

@@ -121,7 +121,7 @@ mod tests {
         let dispatchers = Dispatchers::equal(1).expect("one");
         let mut stream = Stream::new(5, 0, Component::Dispatch);
         let mut ready = Tidal {}.prepare(&servers, &dispatchers, &mut stream);
-        let view = View::new(vec![0, 1, 4], Need::Lengths, &servers);
+        let view = View::truth(vec![0, 1, 4], Need::Lengths, &servers);
         let mut counts = [0_u32; 3];
         for _ in 0..100_000 {
             let mut shares = Vec::new();
@@ -144,7 +144,7 @@ mod tests {
         let dispatchers = Dispatchers::equal(2).expect("two");
         let mut stream = Stream::new(6, 0, Component::Dispatch);
         let mut ready = Tidal {}.prepare(&servers, &dispatchers, &mut stream);
-        let view = View::new(vec![0, 9, 1], Need::Lengths, &servers);
+        let view = View::truth(vec![0, 9, 1], Need::Lengths, &servers);
         ready.level(3.0 / 0.5, &view);
         assert_eq!(ready.order[..ready.filled.len()], [0, 2]);
         // The level is (6 + 0 + 1) / 2 = 3.5.
