@@ -1,5 +1,6 @@
 //! One file per format over one plain result.
 
+mod cells;
 mod directory;
 mod estimates_csv;
 mod hgrm;
@@ -11,6 +12,7 @@ mod results;
 mod tail_histogram_csv;
 mod trajectory_csv;
 
+pub use cells::{Cell, Cells, CellsError, Origin, Settled};
 pub use directory::{Directory, portable_name};
 pub use manifest::{Jobs, Manifest};
 pub use results::{Curve, Estimate, Mean, Replication, Results, TimeCourse};
