@@ -57,7 +57,6 @@ fn estimate(
     let half_width = steady.and_then(|interval| interval.half_width);
     let around = |sign: f64| Some(estimate? + sign * half_width?);
     Estimate {
-        point: 0,
         metric,
         key,
         estimate,

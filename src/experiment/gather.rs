@@ -86,6 +86,8 @@ impl<'a> Gather<'a> {
         let warnings = self.warnings();
         let tick = DelayHistogram::tick_for(plan.system.servers.largest_rate());
         Results {
+            point: 0,
+            labels: Vec::new(),
             scenario_yaml: plan.to_yaml(),
             manifest: Manifest {
                 version: env!("CARGO_PKG_VERSION").to_owned(),

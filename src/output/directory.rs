@@ -1,13 +1,21 @@
 //! The results directory: claimed before the run, filled after it.
 
+use super::format::Format;
+use super::hgrm::{percentile_name, write_percentiles};
+use super::hlog::ResponseLog;
+use super::manifest;
 use super::results::Results;
-use super::{FORMATS, is_wanted};
+use super::table::TABLES;
+use super::table_writer::TableWriter;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Stands in the directory while a run has it.
 const MARKER: &str = ".herdsim-running";
+
+/// A file that is being written.
+type Out = BufWriter<File>;
 
 /// A directory for results that can be written to.
 #[derive(Debug)]
@@ -64,27 +72,58 @@ impl Directory {
         &self.path
     }
 
-    /// Writes all files. Each appears under its name only when it is complete.
+    /// Writes all files of a single point, its tables as CSV. Each appears under its name only when it is complete;
+    /// the manifest comes last, so that it vouches for the others.
     ///
     /// # Errors
     /// If a file cannot be written; those written before stay.
     pub fn write(&self, results: &Results) -> io::Result<()> {
-        for (name, write) in FORMATS {
-            let path = self.path.join(name);
-            if !is_wanted(name, results) {
-                // One that is there is of the results that these replace.
-                remove_if_there(&path)?;
-                continue;
-            }
-            let unfinished = self.path.join(format!(".{name}.partial"));
-            let written =
-                write_file(&unfinished, |out| write(results, out)).and_then(|()| fs::rename(&unfinished, &path));
-            if let Err(error) = written {
-                let _ = fs::remove_file(&unfinished);
-                return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
+        self.file("scenario.yaml", |mut out| {
+            out.write_all(results.scenario_yaml.as_bytes())?;
+            Ok(out)
+        })?;
+        for table in &TABLES {
+            for &format in Format::ALL {
+                let name = table.file_name(format);
+                if format != Format::Csv || !(table.is_wanted)(results) {
+                    // One that is there is of the results that these replace.
+                    remove_if_there(&self.path.join(name))?;
+                    continue;
+                }
+                self.file(&name, |out| {
+                    let mut writer = TableWriter::new(table, format, &[], out)?;
+                    writer.add(results)?;
+                    writer.finish()
+                })?;
             }
         }
-        Ok(())
+        self.file(&percentile_name(results.point, false), |mut out| {
+            write_percentiles(results, &mut out)?;
+            Ok(out)
+        })?;
+        self.file("response_time.hlog", |out| {
+            let mut log = ResponseLog::new(out, false)?;
+            log.add(results)?;
+            log.finish()
+        })?;
+        self.file("manifest.json", |mut out| {
+            manifest::write(results, &mut out)?;
+            Ok(out)
+        })
+    }
+
+    /// Writes a file under a name of its own, and gives it the right one when it is complete.
+    fn file(&self, name: &str, write: impl FnOnce(Out) -> io::Result<Out>) -> io::Result<()> {
+        let path = self.path.join(name);
+        let unfinished = self.path.join(format!(".{name}.partial"));
+        let written = File::create(&unfinished)
+            .and_then(|file| write(BufWriter::new(file)))
+            .and_then(|out| out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all())
+            .and_then(|()| fs::rename(&unfinished, &path));
+        written.map_err(|error| {
+            let _ = fs::remove_file(&unfinished);
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        })
     }
 
     /// Gives the directory up: if this run made it and nothing is in it, it goes.
@@ -108,12 +147,6 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
-    write(&mut out)?;
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
 
 /// A file name that every system accepts, made from a scenario's name: letters, digits, `-`, `_` and `.`, at most 80

@@ -1,4 +1,4 @@
-//! `response_time.hgrm`: the percentile text that HdrHistogram plotters read, in units of time.
+//! `response_time.hgrm`, or `response_time_3.hgrm` for point 3 of a sweep: the percentile text that HdrHistogram plotters read, in units of time.
 
 use super::results::Results;
 use crate::measure::DelayHistogram;
@@ -7,7 +7,16 @@ use std::io::{self, Write};
 /// Lines per halving of the distance to 100 %.
 const LINES_PER_HALVING: u32 = 5;
 
-pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+/// Name of the percentile text of a point, which is of a sweep or the only one.
+pub fn percentile_name(point: u64, swept: bool) -> String {
+    if swept { format!("response_time_{point}.hgrm") } else { "response_time.hgrm".to_owned() }
+}
+
+/// Writes the percentile text of a point.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_percentiles(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{:>14} {:>14} {:>10} {:>14}\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")?;
     let Some(response) = &results.response else { return Ok(()) };
     let counts = response.counts();

@@ -1,14 +1,14 @@
 //! The plain result of an experiment.
 
+use super::axis::OfPoint;
 use super::manifest::Manifest;
 use crate::measure::{DelayHistogram, Metric, Reading, TimeHistogram};
+use crate::scenario::Label;
 use serde::Serialize;
 
 /// An estimate of one metric, over all replications.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The point of a sweep; 0 without one.
-    pub point: u64,
     /// The metric.
     pub metric: Metric,
     /// Which of its values; see [`Metric::key`].
@@ -67,9 +67,60 @@ pub struct TimeCourse {
     pub curves: Vec<Curve>,
 }
 
-/// The result of an experiment.
+/// A policy against a baseline, on common random numbers: one metric, over pairs of replications.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Number of the group of points that differ in the policy only; 0 without any other sweep.
+    pub point: u64,
+    /// The other swept keys there.
+    pub labels: Vec<Label>,
+    /// The policy.
+    pub policy: String,
+    /// What it is compared with.
+    pub baseline: String,
+    /// The metric.
+    pub metric: Metric,
+    /// Which of its values; see [`Metric::key`].
+    pub key: String,
+    /// Policy minus baseline. `None`, here and below, where it is not known.
+    pub difference: Option<f64>,
+    /// Lower end of the confidence interval of the difference.
+    pub difference_low: Option<f64>,
+    /// Upper end.
+    pub difference_high: Option<f64>,
+    /// Standard error of the difference.
+    pub difference_std_error: Option<f64>,
+    /// Policy over baseline.
+    pub ratio: Option<f64>,
+    /// Lower end of the confidence interval of the ratio.
+    pub ratio_low: Option<f64>,
+    /// Upper end.
+    pub ratio_high: Option<f64>,
+    /// Half width that the interval of the difference would have if the replications were not paired.
+    pub unpaired_half_width: Option<f64>,
+    /// Unpaired half width over paired: what pairing saved.
+    pub saving: Option<f64>,
+    /// Pairs of replications that gave a value.
+    pub replications: u64,
+}
+
+impl OfPoint for Comparison {
+    fn point(&self) -> u64 {
+        self.point
+    }
+
+    fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+}
+
+/// The result of one point of an experiment.
 #[derive(Clone, Debug)]
 pub struct Results {
+    /// Number of the point in the order of the grid; 0 without a sweep.
+    pub point: u64,
+    /// The value of each swept key here, in the order of the axes; empty without a sweep.
+    pub labels: Vec<Label>,
     /// The resolved scenario.
     pub scenario_yaml: String,
     /// Where the numbers come from.
@@ -86,6 +137,16 @@ pub struct Results {
     pub response: Option<DelayHistogram>,
     /// The time course, if it was asked for.
     pub time_course: Option<TimeCourse>,
+}
+
+impl OfPoint for Results {
+    fn point(&self) -> u64 {
+        self.point
+    }
+
+    fn labels(&self) -> &[Label] {
+        &self.labels
+    }
 }
 
 impl Results {

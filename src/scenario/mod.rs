@@ -20,7 +20,7 @@ pub use file::{
 pub use plan::Plan;
 pub use schema::schema;
 pub use study::{Changes, Point, Study};
-pub use sweep::{Axis, AxisKind, Label, SweepSpec};
+pub use sweep::{Axis, Kind, Label, SweepSpec};
 pub use tree::Node;
 
 /// The scenario that runs when none is named: the supermarket model with 1,000 servers.

@@ -13,24 +13,24 @@ pub(super) const MOST_POINTS: usize = 1_000_000;
 /// The key below `sweep` whose keys go side by side.
 const ZIP: &str = "zip";
 
-/// What the values of a swept key are: the type of its column.
+/// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AxisKind {
-    /// All are whole numbers.
+pub enum Kind {
+    /// Whole numbers of 64 bits with a sign.
     Integer,
-    /// All are numbers.
+    /// Double precision numbers.
     Real,
-    /// Anything else, as text.
+    /// Text in UTF-8.
     Text,
 }
 
 /// A swept key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// Its path in the scenario.
+    /// Its path in the scenario, such as `policy.dispatch`.
     pub key: String,
-    /// What its values are.
-    pub kind: AxisKind,
+    /// What its values are: text unless all are numbers.
+    pub kind: Kind,
 }
 
 /// The value of a swept key at a point.
@@ -42,6 +42,17 @@ pub enum Label {
     Real(f64),
     /// Text: that of a word, the `name` of a map that has one, or the value as it would be written on one line.
     Text(String),
+}
+
+impl Label {
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Integer(_) => Kind::Integer,
+            Self::Real(_) => Kind::Real,
+            Self::Text(_) => Kind::Text,
+        }
+    }
 }
 
 impl std::fmt::Display for Label {
@@ -225,24 +236,24 @@ impl Swept {
         Ok(Self { path: entry.key.clone(), values })
     }
 
-    fn kind(&self) -> AxisKind {
+    fn kind(&self) -> Kind {
         let all = |test: fn(&str) -> bool| {
             self.values.iter().all(|node| matches!(&node.value, Value::Scalar { text, plain: true } if test(text)))
         };
         if all(|text| integer(text).is_some()) {
-            AxisKind::Integer
+            Kind::Integer
         } else if all(|text| number(text).is_some_and(f64::is_finite)) {
-            AxisKind::Real
+            Kind::Real
         } else {
-            AxisKind::Text
+            Kind::Text
         }
     }
 
     fn label(&self, at: usize) -> Label {
         let node = &self.values[at];
         match (&node.value, self.kind()) {
-            (Value::Scalar { text, .. }, AxisKind::Integer) => integer(text).map(Label::Integer),
-            (Value::Scalar { text, .. }, AxisKind::Real) => number(text).map(Label::Real),
+            (Value::Scalar { text, .. }, Kind::Integer) => integer(text).map(Label::Integer),
+            (Value::Scalar { text, .. }, Kind::Real) => number(text).map(Label::Real),
             _ => None,
         }
         .unwrap_or_else(|| Label::Text(describe(node)))
@@ -414,7 +425,7 @@ mod tests {
             .map(|i| sweep.point(i).iter().map(|(path, _, label)| format!("{path}={label} ")).collect())
             .collect();
         assert_eq!(labels, ["a=1 b=x c=0.5 ", "a=1 b=y c=1 ", "a=2 b=x c=0.5 ", "a=2 b=y c=1 "]);
-        let kinds: Vec<AxisKind> = sweep.axes().iter().map(|axis| axis.kind).collect();
-        assert_eq!(kinds, [AxisKind::Integer, AxisKind::Text, AxisKind::Real]);
+        let kinds: Vec<Kind> = sweep.axes().iter().map(|axis| axis.kind).collect();
+        assert_eq!(kinds, [Kind::Integer, Kind::Text, Kind::Real]);
     }
 }
