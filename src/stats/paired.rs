@@ -177,7 +177,6 @@ mod tests {
             covered[3] += holds(found.independent_ratio.expect("a baseline off 0"), 1.5);
             saved += found.saved.expect("they vary") / f64::from(runs);
         }
-        eprintln!("covered {covered:?} of {runs}, saved {saved}");
         let z = |covered: u32| (f64::from(covered) - 0.95 * f64::from(runs)) / (0.0475 * f64::from(runs)).sqrt();
         assert!(z(covered[0]).abs() < 4.0 && z(covered[1]).abs() < 4.0, "{covered:?} of {runs}");
         // Taken as independent, positively correlated samples give intervals that are too wide.
