@@ -92,7 +92,8 @@ impl Precision {
     /// What to do after the first `replications`, given the values of everything that must be precise.
     ///
     /// Replication `i` is at place `i` of every sample; one in which nothing was there to measure has weight 0. Values
-    /// beyond a look have no influence on its verdict. Without samples nothing has to be precise, and two looks are enough.
+    /// beyond a look have no influence on its verdict. Without samples nothing has to be precise, and two looks are
+    /// enough.
     pub fn decide(&self, replications: usize, samples: &[Sample<'_>], confidence: Confidence) -> Decision {
         let mut confirmed = false;
         let mut look = self.next_look(0);
@@ -192,8 +193,8 @@ mod tests {
         assert_eq!(widest(30, &samples[..1], Confidence::default()), Some(0.0));
     }
 
-    /// How many of `runs` experiments end with an interval that holds the true mean 1, and the mean number of replications
-    /// at the end, when `needed` replications would give the precision by the normal quantile.
+    /// How many of `runs` experiments end with an interval that holds the true mean 1, and the mean number of
+    /// replications at the end, when `needed` replications would give the precision by the normal quantile.
     fn coverage(stream: &mut Stream, gamma_shape: Option<u32>, needed: f64, runs: u32) -> (u32, f64) {
         let precision = Precision::new(0.02).expect("positive");
         let deviation = precision.relative_half_width() * needed.sqrt() / 1.959_964;

@@ -52,12 +52,13 @@ impl WarmUp {
     }
 }
 
-/// MSER-5: the cut `5 d` that minimises `sum_{j >= d} (Y_j - mean)^2 / (k - d)^2`, `d <= k/2`, where `Y_j` are the means
-/// of groups of 5 entries and the mean is of those kept.
+/// MSER-5: the cut `5 d` that minimises `sum_{j >= d} (Y_j - mean)^2 / (k - d)^2` over `d <= k/2`, where `Y_j` are the
+/// means of `k` groups of 5 entries and the mean is of those kept.
 ///
-/// White (1997), "An effective truncation heuristic for bias reduction in simulation output"; groups of 5 and the search
-/// in the first half: White, Cobb and Spratt (2000). Meant for a series averaged over replications (see
-/// [`average`]). Entries at the end that fill no group are ignored. `None` for fewer than 50 entries.
+/// White (1997), "An effective truncation heuristic for bias reduction in simulation output"; groups of 5: White,
+/// Cobb and Spratt (2000), "A comparison of five steady-state truncation heuristics for simulation". Meant for a series
+/// averaged over replications (see [`average`]). Entries at the end that fill no group are ignored. `None` for fewer
+/// than 50 entries.
 pub fn mser5(series: &[f64]) -> Option<Truncation> {
     let groups: Vec<f64> = series.chunks_exact(GROUP).map(|group| group.iter().sum::<f64>() / GROUP as f64).collect();
     let k = groups.len();
@@ -90,9 +91,9 @@ pub fn average<S: AsRef<[f64]>>(replications: &[S]) -> Vec<f64> {
 /// Whether the entries after the first `cut` still have a trend: a t test over replications, at the two-sided level
 /// `alpha`, of the mean of their first quarter minus that of their last half.
 ///
-/// The contrast (as in Geweke 1992) sees what an exponential transient leaves better than that of two halves does,
-/// and a steady drift as well. It needs no independence within a run. `None` for fewer than two replications, fewer
-/// than four entries, or a level not strictly between 0 and 1.
+/// The contrast (that of Geweke 1992, with a quarter for his tenth) sees what an exponential transient leaves better
+/// than that of two halves does, and a steady drift as well. It needs no independence within a run. `None` for fewer
+/// than two replications, fewer than four entries, or a level not strictly between 0 and 1.
 pub fn remaining_trend<S: AsRef<[f64]>>(replications: &[S], cut: usize, alpha: f64) -> Option<Trend> {
     let end = shortest(replications);
     let length = end.checked_sub(cut).filter(|length| *length >= 4)?;
@@ -109,9 +110,9 @@ pub fn remaining_trend<S: AsRef<[f64]>>(replications: &[S], cut: usize, alpha: f
 /// The cut for these replications of one series: twice that of MSER-5 on their average, then moved on in steps of a
 /// fortieth of the series as long as a trend remains at level `alpha`, and no further than its middle.
 ///
-/// MSER weighs bias against spread and so keeps some bias by design. Measured on 20 replications of an AR(1) series with
-/// an exponential transient, cut at 19 % by MSER: a bias of 0.6 standard errors of the mean was left there, and 0.1 at
-/// twice the cut. `None` for fewer than 50 entries or a level not strictly between 0 and 1.
+/// MSER weighs bias against spread and so keeps some bias by design. Measured on 20 replications of an AR(1) series
+/// with an exponential transient, cut at 19 % by MSER: a bias of 0.6 standard errors of the mean was left there, and
+/// 0.1 at twice the cut. `None` for fewer than 50 entries or a level not strictly between 0 and 1.
 pub fn judge_warm_up<S: AsRef<[f64]>>(replications: &[S], alpha: f64) -> Option<WarmUp> {
     Confidence::new(1.0 - alpha)?;
     let series = average(replications);
@@ -227,7 +228,7 @@ mod tests {
                 *sum += score(cut) / f64::from(runs);
             }
         }
-        // A score is Student's t with 19 degrees of freedom, of variance 19/17, and a shift: the bias in standard errors.
+        // A score is Student's t with 19 degrees of freedom, of variance 19/17, shifted by the bias in standard errors.
         let z = scores.map(|score| score / (19.0 / 17.0 / f64::from(runs)).sqrt());
         assert!(z[2].abs() < 4.0, "after the cut {z:?}");
         assert!(z[1] < -4.0 && scores[0] < 3.0 * scores[1], "before it {z:?}");
