@@ -49,7 +49,12 @@ pub struct BatchMeans {
 ///   thirds of that of separate batches.
 ///
 /// The number of batches is the largest of 30, 20 and 10 at which up to four times as many shorter batches pass the
-/// von Neumann test of correlation; 10 if none passes, which is then said. `None` for fewer than 10 parts.
+/// von Neumann test of correlation; 10 if none passes, which is then said.
+///
+/// Measured as coverage of nominal 95 % intervals, separate and overlapping, for an AR(1) series of lag-1 correlation
+/// 0.8 (2000 series each): 95.1 and 95.1 % for 1000 parts (14 % called correlated), 94.2 and 94.1 % for 400 (56 %
+/// called correlated), 88.4 and 86.7 % for 100 (all but 0.4 % called correlated). `None` for fewer than 10 parts or no
+/// weight.
 pub fn batch_means(sample: Sample<'_>, batching: Batching, confidence: Confidence) -> Option<BatchMeans> {
     let n = sample.len();
     let linear = sample.linearise()?;
@@ -195,7 +200,6 @@ mod tests {
                 width[i] += half;
             }
         }
-        eprintln!("covered {covered:?} of {runs}, widths {width:?}");
         for covered in covered {
             assert!(z(covered, runs, 0.95).abs() < 4.0, "{covered} of {runs}");
         }
@@ -218,7 +222,6 @@ mod tests {
                 covered[i] += u32::from((interval.mean - 2.0).abs() <= interval.half_width.expect("parts"));
             }
         }
-        eprintln!("covered {covered:?} of {runs}");
         for covered in covered {
             assert!(z(covered, runs, 0.95).abs() < 4.0, "{covered} of {runs}");
         }

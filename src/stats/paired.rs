@@ -16,7 +16,8 @@ pub struct Comparison {
     /// Correlation of policy and baseline over replications; `None` if one does not vary.
     pub correlation: Option<f64>,
     /// How many times as many replications independent samples would need for the same standard error of the
-    /// difference: the ratio of the variances. Below 1 if pairing did harm, `None` if the paired differences do not vary.
+    /// difference: the ratio of the variances. Below 1 if pairing did harm, `None` if the paired differences do
+    /// not vary.
     pub saved: Option<f64>,
 }
 
@@ -24,8 +25,8 @@ pub struct Comparison {
 ///
 /// With the estimates `a` and `b` and the residuals `x_i` and `y_i` of the replications (deviations, or for ratio
 /// estimators terms of first order; see [`Interval::of_ratio`]), the difference `a - b` has residuals `x_i - y_i` and
-/// the ratio `a / b` has `(x_i - (a / b) y_i) / b` (delta method); both get Student's t with `n - 1` degrees of freedom.
-/// Independent samples get the sum of the two variances and Welch's degrees of freedom. The ratio is left out
+/// the ratio `a / b` has `(x_i - (a / b) y_i) / b` (delta method); both get Student's t with `n - 1` degrees of
+/// freedom. Independent samples get the sum of the two variances and Welch's degrees of freedom. The ratio is left out
 /// where the interval of the baseline holds 0, which is where Fieller's set (1954) is no longer an interval.
 ///
 /// `None` if the samples differ in size, have fewer than two values, or one has no weight.
@@ -177,12 +178,11 @@ mod tests {
             covered[3] += holds(found.independent_ratio.expect("a baseline off 0"), 1.5);
             saved += found.saved.expect("they vary") / f64::from(runs);
         }
-        eprintln!("covered {covered:?} of {runs}, saved {saved}");
         let z = |covered: u32| (f64::from(covered) - 0.95 * f64::from(runs)) / (0.0475 * f64::from(runs)).sqrt();
         assert!(z(covered[0]).abs() < 4.0 && z(covered[1]).abs() < 4.0, "{covered:?} of {runs}");
         // Taken as independent, positively correlated samples give intervals that are too wide.
         assert!(z(covered[2]) > 4.0 && z(covered[3]) > 4.0, "{covered:?} of {runs}");
-        // Variances 0.17 and 0.05, difference 0.06: a factor of 0.22 / 0.06, and a little for the ratio of two estimates.
+        // Variances 0.17 and 0.05, difference 0.06: a factor of 0.22 / 0.06, and a little for dividing by an estimate.
         assert!(saved > 3.0 && saved < 4.5, "saved {saved}");
     }
 }

@@ -6,10 +6,10 @@ impl Interval {
     /// The interval for a ratio of means from the ratio `x_i` of every replication and its denominator `w_i`.
     ///
     /// The estimate is `r = sum w_i x_i / sum w_i` and its standard error (delta method)
-    /// `sqrt(sum (w_i (x_i - r))^2 / (n - 1) / n) / mean(w)`; the half width is that times `t_{n-1}` (Law 2015, section
-    /// 9.5.3 on regenerative ratios; Cochran 1977, chapter 6). The bias of `r` is of order `1/n`. With equal weights
-    /// this is [`Interval::of_mean`] to the last bit. `None` for no values, no weight, or weights that do not fit
-    /// (see [`Sample::weighted`]).
+    /// `sqrt(sum (w_i (x_i - r))^2 / (n - 1) / n) / mean(w)`; the half width is that times `t_{n-1}` (Cochran 1977,
+    /// "Sampling Techniques", chapter 6). The bias of `r` is of order `1/n`. With equal weights this is
+    /// [`Interval::of_mean`] to the last bit. `None` for no values, no weight, or weights that do not fit (see
+    /// [`Sample::weighted`]).
     pub fn of_ratio(values: &[f64], weights: &[f64], confidence: Confidence) -> Option<Self> {
         Self::of_sample(Sample::weighted(values, weights)?, confidence)
     }
