@@ -1,7 +1,7 @@
 //! Arrival processes against exact values, by hand and against each other; traces good and bad.
 
 use herdsim::engine::{Dispatched, Engine, EngineError, EventEngine, Joined, Observer};
-use herdsim::experiment::{self, Unwatched, run_replication};
+use herdsim::experiment::{self, RunError, Unwatched, run_replication};
 use herdsim::measure::{Metric, Record};
 use herdsim::model::Arrivals;
 use herdsim::output::Results;
@@ -379,7 +379,7 @@ fn a_trace_that_changes_ends_the_run() {
         let plan = desk.plan(rest);
         desk.put("jobs.csv", changed);
         let Err(error) = experiment::run(&plan, NonZeroUsize::MIN, &Unwatched) else { panic!("{changed:?} was used") };
-        assert!(matches!(error, EngineError::Trace(_)), "{error}");
+        assert!(matches!(error, RunError::Engine(EngineError::Trace(_))), "{error}");
         assert!(error.to_string().contains("jobs.csv") && error.to_string().contains(message), "{error}");
     }
 }

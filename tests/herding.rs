@@ -4,7 +4,7 @@
 use herdsim::engine::{Dispatched, Engine, EventEngine, LengthChange, Observer, Unobserved};
 use herdsim::experiment::{self, Unwatched, run_replication};
 use herdsim::measure::{Metric, Record, Series};
-use herdsim::output::{Directory, Results};
+use herdsim::output::{Results, write_results};
 use herdsim::scenario::Plan;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -349,7 +349,7 @@ fn moments_are_the_states_of_the_path() {
 }
 
 fn files(results: &Results, folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    Directory::claim(folder, true).expect("a folder").write(results).expect("it can be written to");
+    write_results(folder, results).expect("it can be written to");
     let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
     entries
         .map(|entry| (entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path()).expect("a file")))

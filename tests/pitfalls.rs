@@ -5,7 +5,7 @@ use herdsim::experiment::{self, Monitor, Unwatched, run_replication};
 use herdsim::measure::{DelayHistogram, Measure, Metric, Moments, Probes, Record};
 use herdsim::model::law::{Constant, Exponential, Uniform};
 use herdsim::model::{Arrivals, Dispatchers, Initial, Law, NonNegative, Servers, System, Window};
-use herdsim::output::{Directory, Results};
+use herdsim::output::{Results, write_results};
 use herdsim::policy::dispatch::Shortest;
 use herdsim::policy::{Dispatch, Information, Policy};
 use herdsim::scenario::{Plan, ScenarioError};
@@ -248,7 +248,7 @@ fn t09_h01_without_jobs_there_are_no_delays() {
     let delay = read.as_array().expect("a list").iter().find(|row| row["metric"] == "response_time_mean");
     assert!(delay.expect("a row even without jobs")["estimate"].is_null());
     let folder = tempfile::tempdir().expect("a place for temporary files");
-    Directory::claim(folder.path(), false).and_then(|d| d.write(&results)).expect("empty results can be written");
+    write_results(folder.path(), &results).expect("empty results can be written");
     let log = std::fs::read_to_string(folder.path().join("estimates.csv")).expect("written");
     assert!(!log.to_lowercase().contains("nan") && !log.contains("inf"), "{log}");
 }
@@ -856,7 +856,7 @@ fn d04_rates_that_overflow_are_refused_or_right() {
 /// The lines of `response_time.hgrm`: value, percentile, count.
 fn percentile_lines(results: &Results) -> Vec<(f64, f64, u64)> {
     let folder = tempfile::tempdir().expect("a place for temporary files");
-    Directory::claim(folder.path(), false).and_then(|directory| directory.write(results)).expect("written");
+    write_results(folder.path(), results).expect("written");
     let text = std::fs::read_to_string(folder.path().join("response_time.hgrm")).expect("written");
     let fields = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let rows = text.lines().skip(1).filter(|line| !line.trim().is_empty() && !line.starts_with('#')).map(fields);
@@ -891,7 +891,7 @@ fn h06_the_interval_log_reads_back() {
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
     let results = results(&single_server("exponential", 0.8, "{time: 1250, replications: 4}"));
     let folder = tempfile::tempdir().expect("a place for temporary files");
-    Directory::claim(folder.path(), false).and_then(|directory| directory.write(&results)).expect("written");
+    write_results(folder.path(), &results).expect("written");
     let log = std::fs::read(folder.path().join("response_time.hlog")).expect("written");
     let entries: Vec<_> = IntervalLogIterator::new(&log).map(|entry| entry.expect("a valid line")).collect();
     let mut intervals = entries.iter().filter_map(|entry| match entry {

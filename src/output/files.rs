@@ -42,13 +42,24 @@ impl Files {
     /// # Errors
     /// If a file cannot be written.
     pub fn create(folder: &Path, study: &Study, formats: &[Format]) -> io::Result<Self> {
-        let axes = &study.axes;
-        let (swept, trajectory) =
-            (!axes.is_empty(), study.points.iter().any(|point| point.plan.measure.trajectory.is_some()));
+        let trajectory = study.points.iter().any(|point| point.plan.measure.trajectory.is_some());
+        let compared = study.policies > 1;
+        Self::begin(folder, &study.to_yaml(), &study.axes, compared, trajectory, formats)
+    }
+
+    fn begin(
+        folder: &Path,
+        scenario_yaml: &str,
+        axes: &[Axis],
+        compared: bool,
+        trajectory: bool,
+        formats: &[Format],
+    ) -> io::Result<Self> {
+        let swept = !axes.is_empty();
         let mut complete = Vec::new();
         let scenario = "scenario.yaml";
         let mut out = open(folder, scenario)?;
-        out.write_all(study.to_yaml().as_bytes())?;
+        out.write_all(scenario_yaml.as_bytes())?;
         close(folder, scenario, out)?;
         complete.push(scenario.to_owned());
         let mut tables = Vec::new();
@@ -56,12 +67,11 @@ impl Files {
             let wanted = table.name != "trajectory" || trajectory;
             tables.extend(begin(folder, table, axes, if wanted { formats } else { &[] })?);
         }
-        let compared = study.policies > 1;
         // The policy is no key of a comparison, but a column of its own.
         let others = &axes[..axes.len() - usize::from(compared)];
         let comparison = begin(folder, &COMPARISON, others, if compared { formats } else { &[] })?;
         let log = ResponseLog::new(open(folder, LOG)?, swept)?;
-        let summary = Summary::new(study);
+        let summary = Summary::new(axes);
         Ok(Self { folder: folder.to_owned(), swept, complete, tables, comparison, log, summary })
     }
 
@@ -126,8 +136,9 @@ impl Files {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn write_results(folder: &Path, study: &Study, results: &Results) -> io::Result<Summary> {
-    let mut files = Files::create(folder, study, &[Format::Csv])?;
+pub fn write_results(folder: &Path, results: &Results) -> io::Result<Summary> {
+    let trajectory = results.time_course.is_some();
+    let mut files = Files::begin(folder, &results.scenario_yaml, &[], false, trajectory, &[Format::Csv])?;
     files.add(results)?;
     files.finish()
 }

@@ -2,7 +2,7 @@
 
 use super::results::Results;
 use crate::measure::Balance;
-use crate::scenario::{Label, Study};
+use crate::scenario::{Axis, Label};
 use crate::stats::Warning;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -120,8 +120,8 @@ struct SweepManifest<'a> {
 }
 
 impl Summary {
-    pub(super) fn new(study: &Study) -> Self {
-        Self { axes: study.axes.iter().map(|axis| axis.key.clone()).collect(), points: Vec::new() }
+    pub(super) fn new(axes: &[Axis]) -> Self {
+        Self { axes: axes.iter().map(|axis| axis.key.clone()).collect(), points: Vec::new() }
     }
 
     pub(super) fn add(&mut self, results: &Results) {
