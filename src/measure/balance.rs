@@ -1,7 +1,9 @@
 //! The books: identities that hold on every sample path.
 
+use serde::{Deserialize, Serialize};
+
 /// Counts and integrals of one replication that must agree.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Balance {
     /// Jobs in the system when the window opened.
     pub inside_at_open: u64,

@@ -2,6 +2,7 @@
 
 use super::moments::Moments;
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// Significant decimal digits kept by the histogram.
 const DIGITS: u8 = 3;
@@ -10,10 +11,11 @@ const DIGITS: u8 = 3;
 ///
 /// Delays are counted in ticks of a stated length, rounded to the nearest; the histogram keeps three significant
 /// digits of that number and grows as needed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DelayHistogram {
     tick: f64,
     ticks_per_unit: f64,
+    #[serde(with = "counts")]
     counts: Histogram<u64>,
     moments: Moments,
     clamped: u64,
@@ -110,6 +112,42 @@ impl DelayHistogram {
         self.moments.merge(&other.moments);
         self.clamped += other.clamped;
         self.counts.add(&other.counts).expect("both histograms keep the same digits and grow");
+    }
+}
+
+/// The counts in the V2 format of HdrHistogram, which keeps every one.
+mod counts {
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::{Deserializer as Reader, Serializer as Writer, V2Serializer};
+    use serde::{Deserializer, Serializer, de, ser};
+    use std::fmt;
+
+    pub(super) fn serialize<S: Serializer>(counts: &Histogram<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut bytes = Vec::new();
+        V2Serializer::new()
+            .serialize(counts, &mut bytes)
+            .map_err(|error| ser::Error::custom(format!("the histogram cannot be written: {error:?}")))?;
+        serializer.serialize_bytes(&bytes)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Histogram<u64>, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Histogram<u64>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a histogram in the V2 format")
+            }
+            fn visit_bytes<E: de::Error>(self, mut bytes: &[u8]) -> Result<Histogram<u64>, E> {
+                let mut counts: Histogram<u64> = Reader::new()
+                    .deserialize(&mut bytes)
+                    .map_err(|error| E::custom(format!("the histogram cannot be read: {error:?}")))?;
+                // The format does not say that the histogram grows as needed.
+                counts.auto(true);
+                Ok(counts)
+            }
+        }
+        deserializer.deserialize_bytes(Visitor)
     }
 }
 

@@ -135,7 +135,7 @@ impl Metric {
 }
 
 /// One value of a metric in one replication.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// Which metric.
     pub metric: Metric,

@@ -1,12 +1,13 @@
 //! Exact count, mean, variance, minimum and maximum of a stream of values.
 
 use crate::model::Sum;
+use serde::{Deserialize, Serialize};
 
 /// Moments of a stream of values.
 ///
 /// Values are summed as differences from the first one, compensated, so that a small spread about a large mean is
 /// not lost, and equal values have variance 0 exactly.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Moments {
     count: u64,
     shift: f64,

@@ -5,9 +5,10 @@ use super::delay_histogram::DelayHistogram;
 use super::metric::Reading;
 use super::time_histogram::TimeHistogram;
 use super::trajectory::Series;
+use serde::{Deserialize, Serialize};
 
 /// What one replication has measured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// The values of all metrics.
     pub readings: Vec<Reading>,

@@ -1,6 +1,7 @@
 //! Histogram over time of a count that moves by steps of one.
 
 use crate::model::Sum;
+use serde::{Deserialize, Serialize};
 
 /// The most bins before neighbours are joined.
 const BINS: usize = 4096;
@@ -9,7 +10,7 @@ const BINS: usize = 4096;
 ///
 /// Blocks start at multiples of their width, so histograms of different widths can be merged, and nothing is ever
 /// clamped.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TimeHistogram {
     /// Block width is `2^shift`.
     shift: u32,

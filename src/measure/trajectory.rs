@@ -41,7 +41,7 @@ impl Trajectory {
 }
 
 /// The values of a metric at the moments of a grid.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// The metric.
     pub metric: Metric,

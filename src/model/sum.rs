@@ -1,9 +1,11 @@
 //! Sums that stay exact to the last digits over billions of terms.
 
+use serde::{Deserialize, Serialize};
+
 /// A compensated sum of floating-point numbers (Neumaier 1974: the rounding error of every addition is kept).
 ///
 /// The relative error is of order 2^-53 whatever the number of terms, where a plain sum drifts with it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Sum {
     high: f64,
     low: f64,

@@ -1,6 +1,7 @@
 //! The whole system: servers, dispatchers, arrivals, service, buffers, start.
 
 use super::{Arrivals, Dispatchers, Initial, Law, Servers};
+use serde::{Deserialize, Serialize};
 
 /// What is simulated, apart from the policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +34,7 @@ impl System {
 }
 
 /// The measuring window `[open, close)`; an event at `close` itself is outside.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     /// When measuring starts: the end of the warm-up.
     pub open: f64,

@@ -1,6 +1,6 @@
 //! Columns of tables: a name, and how a row gives the value.
 
-use super::axis::{Kind, Label};
+use crate::scenario::{Kind, Label};
 use serde::{Serialize, Serializer};
 use std::io;
 

@@ -1,6 +1,7 @@
 //! Plain results, and their files: each table is described once and written by every format.
 
 mod axis;
+mod cells;
 mod column;
 mod comparison;
 mod csv;
@@ -21,7 +22,8 @@ mod table_writer;
 mod tail_histogram;
 mod trajectory;
 
-pub use axis::{Axis, Kind, Label, OfPoint};
+pub use axis::OfPoint;
+pub use cells::{Cell, Cells, CellsError, Origin, Settled};
 pub use column::{Field, Value};
 pub use directory::{Directory, portable_name};
 pub use format::{Format, UnknownFormat};

@@ -1,8 +1,9 @@
 //! The plain result of an experiment.
 
-use super::axis::{Label, OfPoint};
+use super::axis::OfPoint;
 use super::manifest::Manifest;
 use crate::measure::{DelayHistogram, Metric, Reading, TimeHistogram};
+use crate::scenario::Label;
 use serde::Serialize;
 
 /// An estimate of one metric, over all replications.

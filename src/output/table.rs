@@ -1,6 +1,7 @@
 //! What a table is: one description, from which every format is written.
 
-use super::axis::{Axis, Kind, OfPoint};
+use super::axis::OfPoint;
+use crate::scenario::{Axis, Kind};
 use super::column::{Column, Field, Value, whole};
 use super::format::Format;
 use super::results::{Comparison, Results};

@@ -1,6 +1,7 @@
 //! A table, written point by point.
 
-use super::axis::{Axis, OfPoint};
+use super::axis::OfPoint;
+use crate::scenario::Axis;
 use super::column::{Field, Value};
 use super::csv::CsvRows;
 use super::format::Format;

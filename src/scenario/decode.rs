@@ -120,7 +120,7 @@ fn suggestion(found: &str, known: &[&str]) -> String {
 ///
 /// Digits may be grouped by single underscores; a leading zero, a base prefix or a lone point is not accepted, since
 /// readers disagree about what they mean. `.inf` and `.nan` are numbers, which every rule then refuses.
-fn number(text: &str) -> Option<f64> {
+pub(super) fn number(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
         return Some(if text.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY });
@@ -141,7 +141,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// A whole number as written: digits, or any decimal number whose value is whole and held exactly, such as `1e6`.
-fn whole_number(text: &str) -> Option<i128> {
+pub(super) fn whole_number(text: &str) -> Option<i128> {
     let x = number(text)?;
     if let Ok(n) = text.replace('_', "").parse() {
         return Some(n);

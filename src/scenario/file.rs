@@ -1,6 +1,7 @@
 //! The file a person writes, as types.
 
 use super::arrivals::ArrivalsSpec;
+use super::sweep::SweepSpec;
 use crate::measure::Measure;
 use crate::model::slots::Slots;
 use crate::model::{Count, Law, NonNegative, Positive};
@@ -59,6 +60,13 @@ pub struct Scenario {
     /// What is measured.
     #[serde(default)]
     pub measure: Measure,
+    /// Keys, by their path, and the values that each takes in turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<SweepSpec>,
+    /// Policies to compare on the same arrivals and job sizes, in place of the policy; the first is the baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<PolicySpec>>")]
+    pub compare: Option<serde_json::Value>,
 }
 
 /// How time passes.
@@ -127,6 +135,9 @@ pub struct ManyServer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicySpec {
+    /// A name for tables and comparisons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The dispatching strategy.
     pub dispatch: Dispatch,
     /// What its view of the queues is.

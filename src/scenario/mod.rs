@@ -7,6 +7,8 @@ mod file;
 mod memory;
 mod plan;
 mod schema;
+mod study;
+mod sweep;
 mod tree;
 
 pub use arrivals::{ArrivalsSpec, BatchPoissonSpec, BatchSizeSpec, GeometricSpec, MarkovModulatedSpec, TraceSpec};
@@ -17,6 +19,8 @@ pub use file::{
 };
 pub use plan::Plan;
 pub use schema::schema;
+pub use study::{Changes, Point, Study};
+pub use sweep::{Axis, Kind, Label, SweepSpec};
 pub use tree::Node;
 
 /// The scenario that runs when none is named: the supermarket model with 1,000 servers.

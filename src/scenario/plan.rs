@@ -53,9 +53,20 @@ impl Plan {
         for assignment in overrides {
             root.set(assignment)?;
         }
-        let scenario: Scenario = decode(&root)?;
+        for key in ["sweep", "compare"] {
+            if root.get(key).is_some() {
+                let fault = Fault::new("makes several points of the scenario", "read it as a study");
+                return Err(locate(&root, key, fault));
+            }
+        }
+        Self::resolve_tree(&root, origin, fallback_name)
+    }
+
+    /// Resolves a scenario without a sweep.
+    pub(super) fn resolve_tree(root: &Node, origin: &str, fallback_name: &str) -> Result<Self, ScenarioError> {
+        let scenario: Scenario = decode(root)?;
         let folder = Path::new(origin).parent().unwrap_or(Path::new(""));
-        Self::resolve(scenario, fallback_name, &root, folder)
+        Self::resolve(scenario, fallback_name, root, folder)
     }
 
     fn resolve(mut scenario: Scenario, fallback_name: &str, root: &Node, folder: &Path) -> Result<Self, ScenarioError> {

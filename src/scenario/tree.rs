@@ -178,6 +178,14 @@ impl Node {
         Ok(root)
     }
 
+    /// Reads a value given on the command line, which has no lines.
+    pub(super) fn parse_option(text: &str, mark: &Mark) -> Result<Self, ScenarioError> {
+        let mut node =
+            Self::parse(text, &mark.origin).map_err(|fault| ScenarioError { mark: mark.clone(), ..fault })?;
+        node.forget_lines();
+        Ok(node)
+    }
+
     fn from_raw(raw: Raw, text: &str, origin: &Arc<str>) -> Self {
         let Raw(spanned) = raw;
         let mark = |location| {
@@ -282,12 +290,26 @@ impl Node {
         if path.split('.').any(str::is_empty) {
             return Err(error("", "names no key, or an empty one".into(), "write for example --set load=0.95"));
         }
-        let mut value = if text.trim().is_empty() {
+        let value = if text.trim().is_empty() {
             Self { value: Value::Null, mark: mark.clone() }
         } else {
-            Self::parse(text, &mark.origin).map_err(|fault| ScenarioError { mark: mark.clone(), ..fault })?
+            Self::parse_option(text, &mark)?
         };
-        value.forget_lines();
+        self.place(path, value, &mark)
+    }
+
+    /// Puts a value at a path; maps on the way are made where nothing stands.
+    ///
+    /// # Errors
+    /// If the path leads through a value that is no map or list.
+    pub(super) fn place(&mut self, path: &str, value: Self, mark: &Mark) -> Result<(), ScenarioError> {
+        let error = |path: &str, rule: String, remedy: &str| ScenarioError {
+            mark: mark.clone(),
+            path: path.to_owned(),
+            value: None,
+            rule,
+            remedy: remedy.to_owned(),
+        };
         let mut node = self;
         for step in steps(path) {
             if node.value == Value::Null {
@@ -325,6 +347,13 @@ impl Node {
         Ok(())
     }
 
+    /// Takes a key out of a map, with its value.
+    pub(super) fn take(&mut self, key: &str) -> Option<Self> {
+        let Value::Map(entries) = &mut self.value else { return None };
+        let found = entries.iter().position(|entry| entry.key == key)?;
+        Some(entries.remove(found).node)
+    }
+
     /// A value on the command line has no line or column.
     fn forget_lines(&mut self) {
         self.mark.line = 0;
@@ -348,7 +377,9 @@ enum Step<'a> {
 
 fn steps(path: &str) -> impl Iterator<Item = Step<'_>> {
     path.split(['.', '[']).filter(|step| !step.is_empty()).map(|step| {
-        let index = step.strip_suffix(']').and_then(|digits| digits.parse().ok());
+        // One way to write a number: `01` is no item.
+        let index =
+            step.strip_suffix(']').and_then(|digits| digits.parse().ok().filter(|i: &usize| i.to_string() == digits));
         index.map_or(Step::Key(step), Step::Index)
     })
 }

@@ -1,5 +1,6 @@
-//! Confidence intervals from independent replications.
+//! Confidence intervals, from independent replications unless said otherwise.
 
+use super::{Method, Sample};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -44,44 +45,76 @@ impl JsonSchema for Confidence {
     }
 }
 
-/// A mean over replications and how well it is known.
+/// An estimate and how well it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The mean.
+    /// The estimate: a mean, a ratio of means, or the point that the interval was put about.
     pub mean: f64,
-    /// Standard error of the mean, `s / sqrt(n)` with `s^2` the sample variance (divisor n - 1); needs two values.
+    /// Standard error of the estimate; needs two values. For a plain mean `s / sqrt(n)` with `s^2` the sample variance
+    /// (divisor n - 1).
     pub std_error: Option<f64>,
-    /// Half the width of the Student t interval, `t_{n-1} s / sqrt(n)`; needs two values.
+    /// Half the width of the interval, Student's t times the standard error; needs two values.
     pub half_width: Option<f64>,
+    /// Degrees of freedom of Student's t; 0 for one value.
+    pub freedom: f64,
     /// How many values.
     pub count: u64,
+    /// How the interval was found.
+    pub method: Method,
 }
 
 impl Interval {
     /// The interval for the mean of independent, identically distributed values; `None` for no values.
+    ///
+    /// The half width is `t_{n-1} s / sqrt(n)`.
     pub fn of_mean(values: &[f64], confidence: Confidence) -> Option<Self> {
-        if values.is_empty() {
-            return None;
-        }
-        let n = values.len() as f64;
-        // Differences from the first value keep the digits of a small spread, and make equal values exactly equal.
-        let shift = values[0];
-        let offset = values.iter().map(|x| x - shift).sum::<f64>() / n;
-        let mean = shift + offset;
-        let std_error = (values.len() > 1).then(|| {
-            let squares: f64 = values.iter().map(|x| (x - shift - offset).powi(2)).sum();
-            (squares / (n - 1.0) / n).sqrt()
-        });
-        let half_width = std_error.map(|error| student_quantile(confidence, values.len() as u64 - 1) * error);
-        Some(Self { mean, std_error, half_width, count: values.len() as u64 })
+        Self::of_sample(Sample::plain(values), confidence)
+    }
+
+    /// The interval of the same width about another point, as for a quantile: the point value comes from the pooled
+    /// observations of all replications, which has less bias than the mean of their quantiles; the width from the
+    /// spread of those over replications.
+    pub fn about(self, point: f64) -> Self {
+        Self { mean: point, method: Method::PooledPoint, ..self }
+    }
+
+    /// Lower end; needs two values.
+    pub fn low(&self) -> Option<f64> {
+        Some(self.mean - self.half_width?)
+    }
+
+    /// Upper end; needs two values.
+    pub fn high(&self) -> Option<f64> {
+        Some(self.mean + self.half_width?)
+    }
+
+    /// Half width over the size of the estimate: 0 if the width is, infinite for an estimate of 0; needs two values.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        self.half_width.map(|half| if half == 0.0 { 0.0 } else { half / self.mean.abs() })
+    }
+
+    /// The Student t interval with this standard error and these degrees of freedom.
+    pub(super) fn student(
+        mean: f64,
+        std_error: Option<f64>,
+        freedom: f64,
+        confidence: Confidence,
+        method: Method,
+        count: u64,
+    ) -> Self {
+        let half_width = std_error.map(|error| real_student_quantile(confidence, freedom) * error);
+        Self { mean, std_error, half_width, freedom, count, method }
     }
 }
 
 /// The two-sided Student t quantile: `P(|T| <= t) = confidence` for `freedom` degrees of freedom.
 pub fn student_quantile(confidence: Confidence, freedom: u64) -> f64 {
-    StudentsT::new(0.0, 1.0, freedom as f64)
-        .map(|law| law.inverse_cdf(0.5 + confidence.get() / 2.0))
-        .unwrap_or(f64::INFINITY)
+    real_student_quantile(confidence, freedom as f64)
+}
+
+/// The two-sided Student t quantile for any positive number of degrees of freedom.
+pub(super) fn real_student_quantile(confidence: Confidence, freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map(|law| law.inverse_cdf(0.5 + confidence.get() / 2.0)).unwrap_or(f64::INFINITY)
 }
 
 /// Whether the mean of the differences is significantly not 0 at a two-sided level `alpha`: the mean if so.
@@ -108,6 +141,14 @@ mod tests {
         assert_eq!(interval.mean, 3.0);
         assert!((interval.std_error.expect("five values") - (2.5_f64 / 5.0).sqrt()).abs() < 1e-15);
         assert!((interval.half_width.expect("five values") - 2.776_445_11 * 0.5_f64.sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn about_keeps_the_width() {
+        let interval = Interval::of_mean(&[1.0, 2.0, 3.0], Confidence::default()).expect("values");
+        let moved = interval.about(2.5);
+        assert_eq!((moved.mean, moved.half_width, moved.method), (2.5, interval.half_width, Method::PooledPoint));
+        assert_eq!(moved.high().zip(moved.low()).map(|(high, low)| high + low), Some(5.0));
     }
 
     #[test]

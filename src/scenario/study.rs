@@ -1,0 +1,202 @@
+//! A scenario with its sweep: the points of a grid, each a plan of its own.
+
+use super::error::{Mark, ScenarioError};
+use super::plan::Plan;
+use super::sweep::{Axis, Label, MOST_POINTS, Sweep, describe, to_json};
+use super::tree::{Entry, Node, Value};
+
+/// An experiment: the points of a sweep, or a single one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Study {
+    /// The name in results.
+    pub name: String,
+    /// The swept keys.
+    pub axes: Vec<Axis>,
+    /// The points, in grid order: the last key changes fastest.
+    pub points: Vec<Point>,
+    /// How many policies are compared; they are the values of the last axis, the first the baseline. 1 without a comparison.
+    pub policies: usize,
+}
+
+/// A point of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The values of the swept keys.
+    pub labels: Vec<Label>,
+    /// What is run.
+    pub plan: Plan,
+}
+
+/// Changes to a scenario from the command line, each as text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Changes<'a> {
+    /// `path=value`.
+    pub set: &'a [String],
+    /// `path=values`, crossed with what is swept already.
+    pub sweep: &'a [String],
+    /// `path=values`, side by side.
+    pub zip: &'a [String],
+    /// Policies to compare: `name={dispatch: ...}`, or `{dispatch: ...}`.
+    pub policies: &'a [String],
+}
+
+impl Study {
+    /// Reads a scenario with the changes asked for, and resolves every point of its sweep. `origin` and `fallback_name`
+    /// are as for [`Plan::read`].
+    ///
+    /// # Errors
+    /// All rules that are broken at any point, each once; at least one.
+    pub fn read(
+        text: &str,
+        origin: &str,
+        fallback_name: &str,
+        changes: Changes<'_>,
+    ) -> Result<Self, Vec<ScenarioError>> {
+        let one = |error| vec![error];
+        let mut root = Node::parse(text, origin).map_err(one)?;
+        changed(&mut root, changes).map_err(one)?;
+        let (sweep, compare) = (root.take("sweep"), root.take("compare"));
+        let mut sweep = match &sweep {
+            None => Sweep::default(),
+            Some(node) => Sweep::read(node).map_err(one)?,
+        };
+        let policies = match &compare {
+            None => 1,
+            Some(node) => {
+                let values = compared(node).map_err(one)?;
+                let count = values.len();
+                if sweep.axes().iter().any(|axis| axis.key == "policy")
+                    || sweep.points().saturating_mul(count) > MOST_POINTS
+                {
+                    let rule = "`compare` sweeps the policy, which the sweep does too, or there are too many points";
+                    return Err(one(fault(node, "compare", rule.into(), "take policy out of the sweep")));
+                }
+                sweep.push("policy", values);
+                count
+            }
+        };
+        let mut points = Vec::new();
+        let mut errors: Vec<ScenarioError> = Vec::new();
+        for index in 0..sweep.points() {
+            match point(&root, &sweep, index, origin, fallback_name) {
+                Ok(point) => points.push(point),
+                Err(error) if !errors.contains(&error) => errors.push(error),
+                Err(_) => {}
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        // The scenario that is kept beside the results has the values of the first point, and the sweep over them.
+        let scenario = &mut points[0].plan.scenario;
+        scenario.sweep = sweep.to_spec(compare.is_some());
+        scenario.compare = compare.as_ref().map(to_json);
+        Ok(Self { name: points[0].plan.name.clone(), axes: sweep.axes(), points, policies })
+    }
+
+    /// The resolved scenario as YAML, sweep included, which reads back as the same study.
+    pub fn to_yaml(&self) -> String {
+        self.points[0].plan.to_yaml()
+    }
+}
+
+fn fault(node: &Node, path: &str, rule: String, remedy: &str) -> ScenarioError {
+    ScenarioError { mark: node.mark.clone(), path: path.to_owned(), value: None, rule, remedy: remedy.to_owned() }
+}
+
+/// The policies to compare.
+fn compared(node: &Node) -> Result<Vec<Node>, ScenarioError> {
+    let Value::List(values) = &node.value else {
+        let remedy = "write for example compare: [{dispatch: shortest}, {name: two choices, dispatch: power_of_d}]";
+        return Err(fault(node, "compare", "must be a list of policies".into(), remedy));
+    };
+    if values.len() < 2 {
+        return Err(fault(node, "compare", "needs at least two policies".into(), "add the policy to compare with"));
+    }
+    let names: Vec<String> = values.iter().map(describe).collect();
+    if let Some(i) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
+        let rule = format!("the policy `{}` stands twice", names[i]);
+        return Err(fault(&values[i], &format!("compare[{i}]"), rule, "give each a name of its own"));
+    }
+    Ok(values.clone())
+}
+
+fn point(root: &Node, sweep: &Sweep, index: usize, origin: &str, name: &str) -> Result<Point, ScenarioError> {
+    let mut tree = root.clone();
+    let chosen = sweep.point(index);
+    for (path, node, _) in &chosen {
+        tree.place(path, (*node).clone(), &node.mark)?;
+    }
+    let plan = Plan::resolve_tree(&tree, origin, name)?;
+    Ok(Point { labels: chosen.into_iter().map(|(_, _, label)| label).collect(), plan })
+}
+
+/// Applies changes from the command line.
+fn changed(root: &mut Node, changes: Changes<'_>) -> Result<(), ScenarioError> {
+    changes.set.iter().try_for_each(|assignment| root.set(assignment))?;
+    for (option, list, path) in [("--sweep", changes.sweep, &["sweep"][..]), ("--zip", changes.zip, &["sweep", "zip"])]
+    {
+        for text in list {
+            let (key, node) = swept(option, text)?;
+            let mut above = &mut *root;
+            for step in path {
+                above = child(above, step, &node.mark)?;
+            }
+            let mark = node.mark.clone();
+            *child(above, &key, &mark)? = node;
+        }
+    }
+    if !changes.policies.is_empty() {
+        let policies = changes.policies.iter().map(|text| policy(text)).collect::<Result<_, _>>()?;
+        let mark = Mark { origin: "--policy".into(), line: 0, column: 0 };
+        let compare = child(root, "compare", &mark)?;
+        *compare = Node { value: Value::List(policies), mark };
+    }
+    Ok(())
+}
+
+/// The value of a key of a map, made if it is not there; dots in the key are no steps.
+fn child<'a>(node: &'a mut Node, key: &str, mark: &Mark) -> Result<&'a mut Node, ScenarioError> {
+    if node.value == Value::Null {
+        node.value = Value::Map(Vec::new());
+    }
+    let rule = || "must be a map from keys to their values".to_owned();
+    let misfit = fault(node, "sweep", rule(), "write for example {load: [0.5, 0.9]}");
+    let Value::Map(entries) = &mut node.value else { return Err(misfit) };
+    let found = entries.iter().position(|entry| entry.key == key).unwrap_or_else(|| {
+        let node = Node { value: Value::Null, mark: mark.clone() };
+        entries.push(Entry { key: key.to_owned(), mark: mark.clone(), node });
+        entries.len() - 1
+    });
+    Ok(&mut entries[found].node)
+}
+
+/// A key and its values from `path=0.5,0.9`, `path=[0.5, 0.9]` or `path=0.1..0.9:linear:9`.
+fn swept(option: &str, text: &str) -> Result<(String, Node), ScenarioError> {
+    let origin = format!("{option} '{text}'");
+    let mark = Mark { origin: origin.as_str().into(), line: 0, column: 0 };
+    let Some((path, values)) = text.split_once('=').filter(|(_, values)| !values.trim().is_empty()) else {
+        let here = Node { value: Value::Null, mark };
+        let remedy = format!("write for example {option} load=0.5,0.9 or {option} servers=10..1000:log:3");
+        return Err(fault(&here, "", "must have the form path=values".into(), &remedy));
+    };
+    let values = values.trim();
+    let is_range = values.contains("..") && !values.contains([',', '[', '{']);
+    let yaml = if is_range || values.starts_with('[') { values.to_owned() } else { format!("[{values}]") };
+    Ok((path.trim().to_owned(), Node::parse_option(&yaml, &mark)?))
+}
+
+/// A policy from `name={dispatch: ...}` or `{dispatch: ...}`.
+fn policy(text: &str) -> Result<Node, ScenarioError> {
+    let mark = Mark { origin: format!("--policy '{text}'").into(), line: 0, column: 0 };
+    let (name, yaml) = match text.split_once('=') {
+        Some((name, yaml)) if !text.trim_start().starts_with('{') => (Some(name.trim()), yaml),
+        _ => (None, text),
+    };
+    let mut node = Node::parse_option(yaml, &mark)?;
+    if let Some(name) = name {
+        let named = child(&mut node, "name", &mark)?;
+        *named = Node { value: Value::Scalar { text: name.to_owned(), plain: false }, mark };
+    }
+    Ok(node)
+}
