@@ -1,236 +1,21 @@
 //! Tables: every format holds the same rows, whatever is in them, and is whole when there are none.
 
+mod reading;
+mod samples;
+
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
-use herdsim::measure::{DelayHistogram, Metric, Reading, TimeHistogram};
-use herdsim::output::{
-    Axis, COMPARISON, Comparison, Curve, Estimate, Field, Format, Jobs, Kind, Label, Manifest, Mean, OfPoint,
-    Replication, ResponseLog, Results, TABLES, Table, TableWriter, TimeCourse,
-};
+use herdsim::output::{COMPARISON, Comparison, Format, OfPoint, ResponseLog, Results, TABLES, Table, TableWriter};
+use herdsim::scenario::{Axis, Kind, Label};
+#[cfg(feature = "parquet")]
+use reading::parquet_file;
+use reading::{Cell, names, read, read_csv};
+use samples::{NUMBERS, TEXTS, axes, comparison, estimate, results};
 use std::io::{self, Write};
-
-/// A value as any format holds it. A real number is its bits: formats must not round.
-#[derive(Clone, Debug, PartialEq)]
-enum Cell {
-    Missing,
-    Integer(i64),
-    Real(u64),
-    Text(String),
-}
-
-/// Texts that break careless writers.
-const TEXTS: [&str; 6] = ["plain", "a, b", "say \"so\"", "two\nlines\r\n", "", "\u{3b2} \u{1f40e}"];
-
-/// Numbers that need all their digits.
-const NUMBERS: [f64; 6] = [0.1, -1.0 / 3.0, 5e-324, f64::MAX, 1e16, -0.0];
-
-fn axes() -> Vec<Axis> {
-    let axis = |key: &str, kind| Axis { key: key.to_owned(), kind };
-    vec![axis("load", Kind::Real), axis("servers", Kind::Integer), axis("policy.dispatch", Kind::Text)]
-}
-
-fn labels(point: u64) -> Vec<Label> {
-    let i = point as usize;
-    vec![
-        Label::Real(NUMBERS[i % NUMBERS.len()]),
-        Label::Integer(10_i64.pow(point as u32 % 18)),
-        Label::Text(TEXTS[i % TEXTS.len()].to_owned()),
-    ]
-}
-
-fn manifest() -> Manifest {
-    Manifest {
-        version: String::new(),
-        name: "example".to_owned(),
-        seed: 1,
-        engine: "event".to_owned(),
-        started: String::new(),
-        duration_seconds: 0.0,
-        replications_requested: 2,
-        replications: 2,
-        window_open: 200.0,
-        window_close: 2200.0,
-        confidence: 0.95,
-        interval_method: String::new(),
-        tick: 0.25,
-        arrival_rate: 9.0,
-        service_rate: 10.0,
-        load: 0.9,
-        jobs: Jobs::default(),
-        warnings: Vec::new(),
-    }
-}
-
-/// Estimates with and without values, among them texts and numbers that are hard to write.
-fn estimate(i: u64) -> Estimate {
-    let number = |shift: u64| (!(i + shift).is_multiple_of(3)).then(|| NUMBERS[(i + shift) as usize % NUMBERS.len()]);
-    Estimate {
-        metric: Metric::ALL[i as usize % Metric::ALL.len()],
-        key: TEXTS[(i + 1) as usize % TEXTS.len()].to_owned(),
-        estimate: number(0),
-        low: number(1),
-        high: number(2),
-        std_error: number(3),
-        replications: i,
-        theory: None,
-    }
-}
-
-fn results(point: u64, swept: bool) -> Results {
-    let mut occupancy = TimeHistogram::default();
-    occupancy.add(2, 3.0);
-    occupancy.add(point + 3, 1.0);
-    let mut response = DelayHistogram::new(0.25);
-    [0.0, 1.0, 1.0, point as f64 + 2.5].iter().for_each(|&delay| response.add(delay));
-    let reading = |value| Reading { metric: Metric::MeanJobs, key: String::new(), value };
-    let replications = [Some(1.5), None]
-        .into_iter()
-        .zip(0..)
-        .map(|(value, replication)| Replication { replication, readings: vec![reading(value)] });
-    let mean = |estimate| Mean { estimate, std_error: None, replications: 2 };
-    Results {
-        point,
-        labels: if swept { labels(point) } else { Vec::new() },
-        scenario_yaml: String::new(),
-        manifest: manifest(),
-        estimates: (0..3).map(|i| estimate(3 * point + i)).collect(),
-        replications: replications.collect(),
-        servers: 10,
-        occupancy: vec![occupancy],
-        response: Some(response),
-        time_course: Some(TimeCourse {
-            times: vec![0.0, 0.5],
-            curves: vec![Curve {
-                metric: Metric::TailFraction,
-                key: "1".to_owned(),
-                means: vec![mean(None), mean(Some(0.75))],
-            }],
-        }),
-    }
-}
-
-fn comparison(point: u64) -> Comparison {
-    let i = point as usize;
-    let number = |shift: usize| (!(i + shift).is_multiple_of(4)).then(|| NUMBERS[(i + shift) % NUMBERS.len()]);
-    Comparison {
-        point,
-        labels: labels(point),
-        policy: TEXTS[(i + 1) % TEXTS.len()].to_owned(),
-        baseline: TEXTS[(i + 2) % TEXTS.len()].to_owned(),
-        metric: Metric::ResponseTimeMean,
-        key: String::new(),
-        difference: number(0),
-        difference_low: number(1),
-        difference_high: number(2),
-        difference_std_error: number(3),
-        ratio: number(4),
-        ratio_low: number(5),
-        ratio_high: number(6),
-        unpaired_half_width: number(7),
-        saving: number(8),
-        replications: point,
-    }
-}
 
 fn written<S: OfPoint>(table: &'static Table<S>, format: Format, axes: &[Axis], sources: &[S]) -> Vec<u8> {
     let mut writer = TableWriter::new(table, format, axes, Vec::new()).expect("the table begins");
     sources.iter().for_each(|source| writer.add(source).expect("the point is added"));
     writer.finish().expect("the table is complete")
-}
-
-/// Reads a table back: names, and cells by the kinds of the schema.
-fn read(format: Format, bytes: &[u8], schema: &[Field]) -> (Vec<String>, Vec<Vec<Cell>>) {
-    match format {
-        Format::Csv => read_csv(bytes, schema),
-        Format::Json => (names(schema), read_json(bytes, schema)),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => parquet_file::read(bytes),
-    }
-}
-
-fn names(schema: &[Field]) -> Vec<String> {
-    schema.iter().map(|field| field.name.clone()).collect()
-}
-
-fn read_csv(bytes: &[u8], schema: &[Field]) -> (Vec<String>, Vec<Vec<Cell>>) {
-    let mut reader = csv::Reader::from_reader(bytes);
-    let header = reader.headers().expect("a header").iter().map(str::to_owned).collect();
-    let cell = |(text, field): (&str, &Field)| match field.kind {
-        Kind::Text => Cell::Text(text.to_owned()),
-        _ if text.is_empty() => Cell::Missing,
-        Kind::Integer => Cell::Integer(text.parse().expect("an integer")),
-        Kind::Real => Cell::Real(text.parse::<f64>().expect("a number").to_bits()),
-    };
-    let rows = reader.records().map(|row| row.expect("a row").iter().zip(schema).map(cell).collect());
-    (header, rows.collect())
-}
-
-fn read_json(bytes: &[u8], schema: &[Field]) -> Vec<Vec<Cell>> {
-    let rows: Vec<serde_json::Map<String, serde_json::Value>> = serde_json::from_slice(bytes).expect("strict JSON");
-    let cell = |field: &Field, value: &serde_json::Value| match (field.kind, value) {
-        (_, serde_json::Value::Null) => Cell::Missing,
-        (Kind::Integer, value) => Cell::Integer(value.as_i64().expect("an integer")),
-        (Kind::Real, value) => Cell::Real(value.as_f64().expect("a number").to_bits()),
-        (Kind::Text, value) => Cell::Text(value.as_str().expect("a text").to_owned()),
-    };
-    rows.iter()
-        .map(|row| {
-            assert!(row.keys().eq(schema.iter().map(|field| &field.name)), "{row:?}");
-            schema.iter().map(|field| cell(field, &row[&field.name])).collect()
-        })
-        .collect()
-}
-
-#[cfg(feature = "parquet")]
-mod parquet_file {
-    use super::Cell;
-    use herdsim::output::{Field, Kind};
-    use parquet::basic::{LogicalType, Repetition, Type};
-    use parquet::file::reader::{FileReader, SerializedFileReader};
-    use parquet::record::Field as Value;
-    use std::io::Write;
-
-    pub(crate) fn open(bytes: &[u8]) -> SerializedFileReader<std::fs::File> {
-        let mut file = tempfile::tempfile().expect("a file");
-        file.write_all(bytes).expect("written");
-        SerializedFileReader::new(file).expect("a Parquet file")
-    }
-
-    pub(crate) fn read(bytes: &[u8]) -> (Vec<String>, Vec<Vec<Cell>>) {
-        let file = open(bytes);
-        let header = file.metadata().file_metadata().schema().get_fields().iter().map(|f| f.name().to_owned());
-        let cell = |value: &Value| match value {
-            Value::Null => Cell::Missing,
-            Value::Long(value) => Cell::Integer(*value),
-            Value::Double(value) => Cell::Real(value.to_bits()),
-            Value::Str(value) => Cell::Text(value.clone()),
-            other => panic!("{other:?} is of a type that no column has"),
-        };
-        let rows = file.get_row_iter(None).expect("rows");
-        let rows = rows.map(|row| row.expect("a row").get_column_iter().map(|(_, value)| cell(value)).collect());
-        (header.collect(), rows.collect())
-    }
-
-    pub(crate) fn schema(bytes: &[u8]) -> Vec<Field> {
-        let file = open(bytes);
-        let fields = file.metadata().file_metadata().schema().get_fields();
-        let kind = |field: &parquet::schema::types::Type| match (
-            field.get_physical_type(),
-            field.get_basic_info().logical_type_ref(),
-        ) {
-            (Type::INT64, None) => Kind::Integer,
-            (Type::DOUBLE, None) => Kind::Real,
-            (Type::BYTE_ARRAY, Some(LogicalType::String)) => Kind::Text,
-            other => panic!("{other:?}"),
-        };
-        fields
-            .iter()
-            .map(|field| Field {
-                name: field.name().to_owned(),
-                kind: kind(field),
-                nullable: field.get_basic_info().repetition() == Repetition::OPTIONAL,
-            })
-            .collect()
-    }
 }
 
 /// Real numbers in JSON are read by a parser that may be off in the last place.
@@ -310,7 +95,7 @@ fn what_was_given_is_what_is_read() {
             Cell::Integer(given.replications as i64),
             Cell::Missing,
         ];
-        assert_eq!(row[4..], expected);
+        assert_eq!(row[4..12], expected);
     }
 }
 
