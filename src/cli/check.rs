@@ -2,8 +2,12 @@
 
 use super::load::Source;
 use super::{Failure, print};
+use crate::scenario::{Plan, Study};
 use clap::Args;
 use std::fmt::Write;
+
+/// Points of a sweep of which is told what is known.
+const TOLD: usize = 20;
 
 /// Arguments of `herdsim check`.
 #[derive(Debug, Args)]
@@ -15,31 +19,64 @@ pub(super) struct Check {
 impl Check {
     /// Prints the scenario as YAML; what is known about it stands in comments, so that the output is a scenario too.
     pub(super) fn execute(self) -> Result<(), Failure> {
-        let plan = self.source.plan()?;
-        let system = &plan.system;
-        let mut text = plan.to_yaml();
-        let jobs = system.arrivals.rate * plan.window.close * plan.replications as f64;
-        let lines = [
-            ("servers", system.servers.len().to_string()),
-            ("dispatchers", system.dispatchers.len().to_string()),
-            ("total service rate", system.servers.total_rate().to_string()),
-            ("total arrival rate", system.arrivals.rate.to_string()),
-            ("load", system.load().to_string()),
-            ("engine", plan.engine().to_owned()),
-            ("memory per replication", format!("about {:.1} MiB", plan.memory() / f64::from(1 << 20))),
-            ("jobs expected", format!("{jobs:.3e} in {} replications, warm-up included", plan.replications)),
-        ];
+        let study = self.source.study()?;
+        let mut text = study.to_yaml();
         // A string takes every line.
-        let _ = writeln!(text, "#");
-        for (name, value) in lines {
-            let _ = writeln!(text, "# {name}: {value}");
+        if let [only] = &study.points[..] {
+            let _ = writeln!(text, "#");
+            describe(&only.plan, &mut text);
+        } else {
+            let _ = writeln!(text, "#\n# points: {}", study.points.len());
         }
-        for line in plan.theorems().lines() {
-            let _ = writeln!(text, "# {line}");
-        }
-        for warning in plan.warnings() {
-            let _ = writeln!(text, "# warning: {}", warning.message);
+        if study.points.len() > 1 {
+            for (i, point) in study.points.iter().enumerate().take(TOLD) {
+                let _ = writeln!(text, "#\n# point {i}: {}", place(&study, i));
+                describe(&point.plan, &mut text);
+            }
+            if study.points.len() > TOLD {
+                let _ = writeln!(text, "#\n# and {} points more", study.points.len() - TOLD);
+            }
         }
         print(&text)
+    }
+}
+
+/// The values of the swept keys at a point.
+fn place(study: &Study, point: usize) -> String {
+    let pair = |(axis, label): (&crate::scenario::Axis, &crate::scenario::Label)| format!("{}={label}", axis.key);
+    study.axes.iter().zip(&study.points[point].labels).map(pair).collect::<Vec<_>>().join(", ")
+}
+
+/// What is known of a point before it runs.
+fn describe(plan: &Plan, text: &mut String) {
+    let system = &plan.system;
+    let replications = match &plan.goal {
+        None => format!("{} replications", plan.replications),
+        Some(goal) => format!("{} replications or more, at most {}", plan.replications, goal.max_replications),
+    };
+    let jobs = system.arrivals.rate * plan.window.close * plan.replications as f64;
+    let jobs = if plan.choose.any() {
+        format!("pilot runs choose the window; {replications}")
+    } else {
+        format!("{jobs:.3e} in {replications}, warm-up included")
+    };
+    let lines = [
+        ("servers", system.servers.len().to_string()),
+        ("dispatchers", system.dispatchers.len().to_string()),
+        ("total service rate", system.servers.total_rate().to_string()),
+        ("total arrival rate", system.arrivals.rate.to_string()),
+        ("load", system.load().to_string()),
+        ("engine", plan.engine().to_owned()),
+        ("memory per replication", format!("about {:.1} MiB", plan.memory() / f64::from(1 << 20))),
+        ("jobs expected", jobs),
+    ];
+    for (name, value) in lines {
+        let _ = writeln!(text, "# {name}: {value}");
+    }
+    for line in plan.theorems().lines() {
+        let _ = writeln!(text, "# {line}");
+    }
+    for warning in plan.warnings() {
+        let _ = writeln!(text, "# warning: {}", warning.message);
     }
 }

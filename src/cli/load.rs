@@ -1,12 +1,15 @@
 //! Reading a scenario as the run and check commands name it.
 
 use super::Failure;
-use crate::scenario::{DEFAULT, Plan};
+use crate::scenario::{Changes, DEFAULT, ScenarioError, Study};
 use clap::Args;
 use std::path::PathBuf;
 
 /// Largest scenario file that is read; people write a few kilobytes.
 const LARGEST: u64 = 16 << 20;
+
+/// Errors of a sweep that are shown; each may stand for many points.
+const SHOWN: usize = 20;
 
 /// Which scenario, and what to change in it.
 #[derive(Debug, Args)]
@@ -17,13 +20,26 @@ pub(super) struct Source {
     /// behind the = takes the key away.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<String>,
+    /// Run the scenario for each value of a key: --sweep load=0.5,0.9,0.95 or --sweep servers=10..10000:log:7; several
+    /// keys are crossed.
+    #[arg(long, value_name = "PATH=VALUES")]
+    sweep: Vec<String>,
+    /// As --sweep, but the keys change together: their first values, their second values, ...
+    #[arg(long, value_name = "PATH=VALUES")]
+    zip: Vec<String>,
 }
 
 impl Source {
     /// Reads and resolves the scenario.
-    pub(super) fn plan(&self) -> Result<Plan, Failure> {
+    pub(super) fn study(&self) -> Result<Study, Failure> {
+        self.study_comparing(&[])
+    }
+
+    /// Reads and resolves the scenario, to compare these policies, or those that it names itself.
+    pub(super) fn study_comparing(&self, policies: &[String]) -> Result<Study, Failure> {
+        let changes = Changes { set: &self.overrides, sweep: &self.sweep, zip: &self.zip, policies };
         let read = match &self.file {
-            None => Plan::read(DEFAULT, "built-in scenario", "supermarket", &self.overrides),
+            None => Study::read(DEFAULT, "built-in scenario", "supermarket", changes),
             Some(path) => {
                 let name = path.display().to_string();
                 let told = |reason: String| Failure::Input(format!("{name}: {reason}"));
@@ -40,9 +56,18 @@ impl Source {
                     told(format!("line {line}: is not UTF-8 text\n  help: save the file as UTF-8"))
                 })?;
                 let stem = path.file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy());
-                Plan::read(&text, &name, &stem, &self.overrides)
+                Study::read(&text, &name, &stem, changes)
             }
         };
-        read.map_err(|error| Failure::Input(error.to_string()))
+        read.map_err(|errors| Failure::Input(all(&errors)))
     }
+}
+
+/// All errors, one after the other.
+fn all(errors: &[ScenarioError]) -> String {
+    let mut lines: Vec<String> = errors.iter().take(SHOWN).map(ToString::to_string).collect();
+    if errors.len() > SHOWN {
+        lines.push(format!("and {} more", errors.len() - SHOWN));
+    }
+    lines.join("\nerror: ")
 }

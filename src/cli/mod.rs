@@ -1,12 +1,16 @@
 //! The command line: one file per subcommand.
 
 mod check;
+mod compare;
 mod list;
 mod load;
+mod merge;
 mod progress;
 mod run;
 mod schema;
+mod shard;
 mod table;
+mod tables;
 
 use clap::{ArgAction, Parser, Subcommand};
 use std::fmt;
@@ -29,6 +33,10 @@ struct Arguments {
 enum Command {
     /// Run a scenario and write its results.
     Run(run::Run),
+    /// Run policies on the same arrivals and job sizes, and tell their differences.
+    Compare(compare::Compare),
+    /// Bring together the cells of shares that were run apart, and write the tables.
+    Merge(merge::Merge),
     /// Print a scenario with all defaults filled in, and what is wrong with it, without running it.
     Check(check::Check),
     /// Print the JSON Schema of scenarios, for completion in editors.
@@ -75,6 +83,8 @@ pub fn main() -> ExitCode {
     start_log(arguments.verbose);
     let ended = match arguments.command {
         Command::Run(run) => run.execute(),
+        Command::Compare(compare) => compare.execute(),
+        Command::Merge(merge) => merge.execute(),
         Command::Check(check) => check.execute(),
         Command::Schema => schema::execute(),
         Command::List => list::execute(),

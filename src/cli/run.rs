@@ -2,14 +2,14 @@
 
 use super::load::Source;
 use super::progress::Progress;
-use super::table::table;
+use super::shard::ShardArgument;
+use super::tables::Tables;
 use super::{Failure, print};
 use crate::engine::EngineError;
-use crate::experiment;
-use crate::output::{Directory, portable_name};
-use crate::stats::Warning;
+use crate::experiment::{self, Experiment, RunError, Shard};
+use crate::output::{Claim, Directory, DirectoryError, Files, Format, portable_name};
+use crate::scenario::Study;
 use clap::Args;
-use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -18,88 +18,123 @@ use std::path::{Path, PathBuf};
 pub(super) struct Run {
     #[command(flatten)]
     source: Source,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Where and how to run.
+#[derive(Debug, Args)]
+pub(super) struct Options {
     /// The directory for the results [default: results/<scenario name>].
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Replace results that are already in the directory.
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "resume")]
     force: bool,
-    /// Threads to run replications on [default: one per core]; the results do not depend on it.
+    /// Go on with the run in the directory: cells that are finished there count; without any, start.
+    #[arg(short, long)]
+    resume: bool,
+    /// Run a share of the cells only: 2/5 is the second of five; auto or auto/5 takes the number from the job array of
+    /// Slurm and others. Then bring the shares together with `herdsim merge`.
+    #[arg(long, value_name = "I/N")]
+    shard: Option<ShardArgument>,
+    /// Formats of the tables: csv, json, parquet; several with commas.
+    #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "csv")]
+    format: Vec<Format>,
+    /// Threads to run cells on [default: one per core]; the results do not depend on it.
     #[arg(short, long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Print the estimates as JSON on standard output, and nothing else there.
     #[arg(long)]
     json: bool,
-    /// Show no progress bar.
+    /// Show no progress.
     #[arg(short, long)]
     quiet: bool,
 }
 
 impl Run {
     pub(super) fn execute(self) -> Result<(), Failure> {
-        let plan = self.source.plan()?;
-        let output = self.output.unwrap_or_else(|| Path::new("results").join(portable_name(&plan.name)));
-        let directory = Directory::claim(&output, self.force).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => Failure::Input(error.to_string()),
-            _ => Failure::Outside(error.to_string()),
-        })?;
+        self.options.execute(&self.source.study()?)
+    }
+}
+
+impl Options {
+    /// Runs a study.
+    pub(super) fn execute(self, study: &Study) -> Result<(), Failure> {
+        let shard = match &self.shard {
+            None => Shard::WHOLE,
+            Some(argument) => argument.shard().map_err(Failure::Input)?,
+        };
+        let output = self.output.clone().unwrap_or_else(|| Path::new("results").join(portable_name(&study.name)));
+        let claim = match (self.force, self.resume) {
+            (true, _) => Claim::Replace,
+            (_, true) => Claim::Resume,
+            _ => Claim::Fresh,
+        };
+        let origin = experiment::origin(study);
+        let (directory, cells) = Directory::claim(&output, claim, (shard.index, shard.of), origin)?;
+        let mut experiment = Experiment::new(study, cells, shard)?;
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads = self.threads.unwrap_or(cores);
-        tracing::info!(name = plan.name, %threads, replications = plan.replications, "run starts");
-        let progress = Progress::new(plan.replications, self.quiet);
-        let ran = experiment::run(&plan, threads, &progress);
+        let now = experiment.progress();
+        tracing::info!(name = study.name, %threads, cells = now.wanted, done = now.done, "run starts");
+        let progress = Progress::new(now, self.quiet);
+        let ran = experiment.run(threads, &progress);
         progress.finish();
-        let results = ran.map_err(|error| {
-            directory.abandon();
+        ran.map_err(|error| {
+            directory.abandon(experiment.cells());
             match error {
-                EngineError::Trace(error) => Failure::Input(error.to_string()),
+                RunError::Engine(EngineError::Trace(error)) => Failure::Input(error.to_string()),
                 error => Failure::Outside(error.to_string()),
             }
         })?;
-        if results.replications.is_empty() {
-            directory.abandon();
+        if experiment.cells().is_empty() && progress.interrupted() {
+            directory.abandon(experiment.cells());
             return Err(Failure::Interrupted);
         }
-        directory.write(&results)?;
-        warn(&results.manifest.warnings);
-        if self.json {
-            let json = serde_json::to_string_pretty(&results.estimates)
-                .map_err(|error| Failure::Outside(error.to_string()))?;
-            print(&format!("{json}\n"))?;
+        directory.tidy(experiment.cells())?;
+        if shard == Shard::WHOLE {
+            report(&mut experiment, study, directory.path(), &self.format, self.json)?;
         } else {
-            let manifest = &results.manifest;
-            // A name may hold anything; a terminal gets none of its control codes.
-            let name: String = manifest.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-            let note = if plan.mean_field().is_some_and(|limit| !limit.is_exact()) {
-                "theory: the limit as the number of servers grows\n"
-            } else {
-                ""
-            };
-            print(&format!(
-                "{name}: {} jobs in {} of {} after a warm-up of {}, seed {}, {} engine, {:.1} s\n{}\n{note}\
-                 Results are in {}\n",
-                manifest.jobs.arrived,
-                match manifest.replications {
-                    1 => "1 replication".to_owned(),
-                    count => format!("{count} replications"),
-                },
-                plan.scenario.run.time.get(),
-                manifest.window_open,
-                manifest.seed,
-                manifest.engine,
-                manifest.duration_seconds,
-                table(&results),
-                directory.path().display()
-            ))?;
+            let now = experiment.progress();
+            let path = directory.path().display();
+            print(&format!("{} of {} cells of share {shard} are in {path}\n", now.done, now.wanted))?;
         }
         if progress.interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
     }
 }
 
-/// Nothing is lost if standard error is gone: the manifest has the warnings too.
-fn warn(warnings: &[Warning]) {
-    let mut out = io::stderr().lock();
-    for warning in warnings {
-        let _ = writeln!(out, "warning: {}", warning.message);
+/// Writes all files, and prints what is worth a glance.
+pub(super) fn report(
+    experiment: &mut Experiment<'_>,
+    study: &Study,
+    folder: &Path,
+    formats: &[Format],
+    json: bool,
+) -> Result<(), Failure> {
+    let mut files = Files::create(folder, study, formats)?;
+    let mut tables = Tables::new(study, json)?;
+    let mut compared = Vec::new();
+    experiment.results(
+        |results| {
+            files.add(&results)?;
+            tables.add(results)
+        },
+        |rows| {
+            compared.extend(rows);
+            Ok(())
+        },
+    )?;
+    files.compare(&compared)?;
+    let summary = files.finish()?;
+    tables.print(&summary, &compared, folder)
+}
+
+impl From<DirectoryError> for Failure {
+    fn from(error: DirectoryError) -> Self {
+        match error {
+            DirectoryError::Taken(message) => Self::Input(message),
+            DirectoryError::Io(error) => Self::Outside(error.to_string()),
+        }
     }
 }

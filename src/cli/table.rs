@@ -28,7 +28,7 @@ const SHOWN: &[Metric] = &[
 const LEVELS: u64 = 8;
 
 /// A line above, one below the header, one at the end: rows stand close.
-const STYLE: TableStyle = TableStyle::new()
+pub(super) const STYLE: TableStyle = TableStyle::new()
     .top_border(LineStyle::none().fill('─').junction('─'))
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill('─').junction('─'));
@@ -77,7 +77,7 @@ fn shown(estimate: &Estimate, local: bool) -> bool {
 }
 
 /// A number to five significant digits.
-fn number(value: Option<f64>) -> String {
+pub(super) fn number(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
         Some(0.0) => "0".to_owned(),

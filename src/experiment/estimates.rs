@@ -1,32 +1,26 @@
 //! Estimates over replications, metric by metric.
 
-use crate::measure::{DelayHistogram, Metric};
+use crate::measure::{DelayHistogram, Metric, Weight};
 use crate::output::{Estimate, Replication};
 use crate::scenario::Plan;
-use crate::stats::Interval;
+use crate::stats::{Interval, Sample};
 use std::collections::BTreeMap;
 
-/// All estimates in the order of the metrics, and keys in theirs.
+/// All estimates in the order of the metrics, and keys in theirs. Without a steady state there is nothing that an
+/// interval could hold: estimates have none unless `steady`.
 pub(super) fn estimates(
     plan: &Plan,
     replications: &[Replication],
     response: Option<&DelayHistogram>,
     waiting: Option<&DelayHistogram>,
+    steady: bool,
 ) -> Vec<Estimate> {
     let theory = plan.mean_field();
-    let columns = columns(replications);
     let mut estimates = Vec::new();
-    for (metric, keys) in columns {
-        let measured: Vec<bool> = (0..replications.len())
-            .map(|i| keys.values().any(|column| column.get(i).copied().flatten().is_some()))
-            .collect();
+    for (metric, keys) in columns(replications) {
         for (key, column) in keys {
-            // Where a replication measured the metric but not this key, a fraction or a count is 0.
-            let value = |i: usize| {
-                let value = column.get(i).copied().flatten();
-                value.or_else(|| (metric.absent_is_zero() && measured[i]).then_some(0.0))
-            };
-            let values: Vec<f64> = (0..replications.len()).filter_map(value).collect();
+            let values = Values::of(metric, &column, replications);
+            let interval = Interval::of_sample(values.sample(), plan.confidence);
             let pooled = match metric {
                 Metric::ResponseTimeQuantile => response,
                 Metric::WaitingTimeQuantile => waiting,
@@ -34,50 +28,88 @@ pub(super) fn estimates(
             };
             // The quantile of all jobs, not the mean of quantiles.
             let point = pooled.map(|histogram| key.text.parse().ok().and_then(|q| histogram.quantile(q)));
-            let theory = theory.as_ref().and_then(|theory| theory.value(metric, &key.text));
-            estimates.push(estimate(plan, metric, key.text, &values, point, theory));
+            let estimate = point.unwrap_or(interval.map(|interval| interval.mean));
+            let shown = interval.zip(estimate).filter(|_| steady).map(|(interval, point)| interval.about(point));
+            estimates.push(Estimate {
+                metric,
+                estimate,
+                low: shown.and_then(|interval| interval.low()),
+                high: shown.and_then(|interval| interval.high()),
+                std_error: shown.and_then(|interval| interval.std_error),
+                replications: values.values.len() as u64,
+                theory: theory.as_ref().and_then(|theory| theory.value(metric, &key.text)),
+                key: key.text,
+            });
         }
     }
     estimates
 }
 
-/// The estimate of one key from its values, about `point` if that is given instead of their mean.
-fn estimate(
-    plan: &Plan,
-    metric: Metric,
-    key: String,
-    values: &[f64],
-    point: Option<Option<f64>>,
-    theory: Option<f64>,
-) -> Estimate {
-    let interval = Interval::of_mean(values, plan.confidence);
-    let estimate = point.unwrap_or(interval.map(|interval| interval.mean));
-    // Without a steady state there is nothing that an interval could hold.
-    let steady = interval.filter(|_| !plan.is_overloaded());
-    let half_width = steady.and_then(|interval| interval.half_width);
-    let around = |sign: f64| Some(estimate? + sign * half_width?);
-    Estimate {
-        metric,
-        key,
-        estimate,
-        low: around(-1.0),
-        high: around(1.0),
-        std_error: steady.and_then(|interval| interval.std_error),
-        replications: values.len() as u64,
-        theory,
+/// The values of a metric by replication, with their weights where it is a ratio.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    values: Vec<f64>,
+    /// Empty where all weigh the same.
+    weights: Vec<f64>,
+}
+
+impl Values {
+    /// The values that there are.
+    pub(super) fn of(metric: Metric, column: &[Option<f64>], replications: &[Replication]) -> Self {
+        let mut found = Self::default();
+        for (value, replication) in column.iter().zip(replications) {
+            if let Some(value) = value {
+                found.add(metric, *value, replication);
+            }
+        }
+        found
+    }
+
+    /// The values of two columns, where both have one.
+    pub(super) fn pairs(
+        metric: Metric,
+        (first, of_first): (&[Option<f64>], &[Replication]),
+        (second, of_second): (&[Option<f64>], &[Replication]),
+    ) -> (Self, Self) {
+        let mut found = (Self::default(), Self::default());
+        for (value, replication) in first.iter().zip(of_first) {
+            let same = of_second.iter().position(|other| other.replication == replication.replication);
+            let other = same.and_then(|i| second.get(i).copied().flatten().map(|value| (value, &of_second[i])));
+            if let (Some(value), Some((other, of_other))) = (value, other) {
+                found.0.add(metric, *value, replication);
+                found.1.add(metric, other, of_other);
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, metric: Metric, value: f64, replication: &Replication) {
+        self.values.push(value);
+        match metric.weight() {
+            Weight::Equal => {}
+            Weight::Arrived => self.weights.push(replication.arrived as f64),
+            Weight::Joined => self.weights.push(replication.joined as f64),
+        }
+    }
+
+    /// The sample to estimate from.
+    pub(super) fn sample(&self) -> Sample<'_> {
+        // Numbers of jobs are finite, and there is one for each value.
+        let weighted = if self.weights.is_empty() { None } else { Sample::weighted(&self.values, &self.weights) };
+        weighted.unwrap_or(Sample::plain(&self.values))
     }
 }
 
-/// The values of each metric and key, by replication; `None`, or the end of the list, where there is none.
-type Columns = BTreeMap<Metric, BTreeMap<Key, Vec<Option<f64>>>>;
+/// The values of each metric and key, one per replication where there is one.
+pub(super) type Columns = BTreeMap<Metric, BTreeMap<Key, Vec<Option<f64>>>>;
 
 /// A key such as `7`, `0.99`, `fast` or `fast/7`, ordered by its name first and its number then.
 #[derive(Clone, Debug, PartialEq)]
-struct Key {
+pub(super) struct Key {
     /// Place of the name among those of the metric.
     rank: usize,
     number: f64,
-    text: String,
+    pub(super) text: String,
 }
 
 impl Eq for Key {}
@@ -100,9 +132,12 @@ fn parts(key: &str) -> (&str, f64) {
     last.parse().map_or((key, 0.0), |number| (name, number))
 }
 
-fn columns(replications: &[Replication]) -> Columns {
+/// The values of each metric and key, by replication. Where a replication measured a metric but did not meet a key, a
+/// fraction or a count is 0.
+pub(super) fn columns(replications: &[Replication]) -> Columns {
     let mut names: BTreeMap<Metric, Vec<String>> = BTreeMap::new();
     let mut columns = Columns::new();
+    let mut measured: BTreeMap<Metric, Vec<bool>> = BTreeMap::new();
     for (i, replication) in replications.iter().enumerate() {
         for reading in &replication.readings {
             let (name, number) = parts(&reading.key);
@@ -113,8 +148,18 @@ fn columns(replications: &[Replication]) -> Columns {
             });
             let key = Key { rank, number, text: reading.key.clone() };
             let column = columns.entry(reading.metric).or_default().entry(key).or_default();
-            column.resize(i, None);
-            column.push(reading.value);
+            column.resize(replications.len(), None);
+            column[i] = reading.value;
+            if reading.value.is_some() {
+                measured.entry(reading.metric).or_insert_with(|| vec![false; replications.len()])[i] = true;
+            }
+        }
+    }
+    for (metric, keys) in columns.iter_mut().filter(|(metric, _)| metric.absent_is_zero()) {
+        let Some(measured) = measured.get(metric) else { continue };
+        for column in keys.values_mut() {
+            let empty = column.iter_mut().zip(measured).filter(|(value, measured)| value.is_none() && **measured);
+            empty.for_each(|(value, _)| *value = Some(0.0));
         }
     }
     columns

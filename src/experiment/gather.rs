@@ -3,16 +3,29 @@
 use super::estimates::estimates;
 use super::time_course::Courses;
 use crate::measure::{DelayHistogram, Metric, Record, TimeHistogram};
-use crate::output::{Jobs, Manifest, Replication, Results};
-use crate::scenario::Plan;
-use crate::stats::{Interval, Warning, paired_t};
+use crate::model::Window;
+use crate::output::{Cell, Jobs, Manifest, Replication, Results};
+use crate::scenario::{Plan, Study};
+use crate::stats::{Confidence, Interval, Warning, paired_t};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
+
+/// Percent by which the number of jobs has grown from the first half of the window to the second when the backlog is said
+/// to grow: that of an unstable system that starts empty grows by 200, one of a too short warm-up by less.
+const BACKLOG: f64 = 50.0;
+
+/// Doubts that leave no steady state to estimate.
+const UNSTEADY: [&str; 3] = ["not_stable", "not_balanced", "backlog_grows"];
 
 /// Records so far. Histograms are merged at once, in the order of the replications, so that memory does not grow
 /// with their number and sums do not depend on who finished first.
 pub(super) struct Gather<'a> {
     plan: &'a Plan,
+    window: Window,
+    /// Replications that are wanted.
+    wanted: u64,
+    /// What was doubtful before the replications.
+    doubts: Vec<Warning>,
     /// Finished before an earlier one, and waiting for it.
     early: BTreeMap<u64, Record>,
     next: u64,
@@ -26,9 +39,12 @@ pub(super) struct Gather<'a> {
 }
 
 impl<'a> Gather<'a> {
-    pub(super) fn new(plan: &'a Plan) -> Self {
+    pub(super) fn new(plan: &'a Plan, window: Window, wanted: u64) -> Self {
         Self {
             plan,
+            window,
+            wanted,
+            doubts: Vec::new(),
             early: BTreeMap::new(),
             next: 0,
             replications: Vec::new(),
@@ -49,6 +65,11 @@ impl<'a> Gather<'a> {
         }
     }
 
+    /// Adds a doubt that was there before the replications.
+    pub(super) fn doubt(&mut self, doubt: Warning) {
+        self.doubts.push(doubt);
+    }
+
     fn merge(&mut self, index: u64, record: Record) {
         for (k, histogram) in record.occupancy.iter().enumerate() {
             match self.occupancy.get_mut(k) {
@@ -56,7 +77,7 @@ impl<'a> Gather<'a> {
                 None => {
                     // Earlier replications never got here: all their time was at 0.
                     let mut fresh = TimeHistogram::default();
-                    let earlier = self.replications.len() as f64 * self.plan.window.length();
+                    let earlier = self.replications.len() as f64 * self.window.length();
                     if earlier > 0.0 {
                         fresh.add(0, earlier);
                     }
@@ -66,14 +87,20 @@ impl<'a> Gather<'a> {
             }
         }
         for merged in self.occupancy.iter_mut().skip(record.occupancy.len()) {
-            merged.add(0, self.plan.window.length());
+            merged.add(0, self.window.length());
         }
         merge_delays(&mut self.response, record.response);
         merge_delays(&mut self.waiting, record.waiting);
         self.jobs.add(&record.balance);
         self.halves.push(record.halves);
         self.courses.add(&record.trajectory);
-        self.replications.push(Replication { replication: index, readings: record.readings });
+        let balance = record.balance;
+        self.replications.push(Replication {
+            replication: index,
+            arrived: balance.arrived,
+            joined: balance.arrived - balance.blocked,
+            readings: record.readings,
+        });
     }
 
     /// The result; replications that finished behind a missing one count too.
@@ -82,8 +109,9 @@ impl<'a> Gather<'a> {
             self.merge(index, record);
         }
         let plan = self.plan;
-        let estimates = estimates(plan, &self.replications, self.response.as_ref(), self.waiting.as_ref());
         let warnings = self.warnings();
+        let steady = !warnings.iter().any(|warning| UNSTEADY.contains(&warning.code.as_str()));
+        let estimates = estimates(plan, &self.replications, self.response.as_ref(), self.waiting.as_ref(), steady);
         let tick = DelayHistogram::tick_for(plan.system.servers.largest_rate());
         Results {
             point: 0,
@@ -96,10 +124,10 @@ impl<'a> Gather<'a> {
                 engine: plan.engine().to_owned(),
                 started: humantime::format_rfc3339_seconds(started).to_string(),
                 duration_seconds: duration.as_secs_f64(),
-                replications_requested: plan.replications,
+                replications_requested: self.wanted,
                 replications: self.replications.len() as u64,
-                window_open: plan.window.open,
-                window_close: plan.window.close,
+                window_open: self.window.open,
+                window_close: self.window.close,
                 confidence: plan.confidence.get(),
                 interval_method: "Student t over independent replications".to_owned(),
                 tick,
@@ -107,6 +135,7 @@ impl<'a> Gather<'a> {
                 service_rate: plan.system.servers.total_rate(),
                 load: plan.system.load(),
                 jobs: self.jobs,
+                steady,
                 warnings,
             },
             estimates,
@@ -114,7 +143,7 @@ impl<'a> Gather<'a> {
             replications: self.replications,
             occupancy: self.occupancy,
             response: self.response,
-            time_course: plan.measure.trajectory.as_ref().map(|grid| self.courses.finish(grid.times(plan.window))),
+            time_course: plan.measure.trajectory.as_ref().map(|grid| self.courses.finish(grid.times(self.window))),
         }
     }
 
@@ -122,10 +151,11 @@ impl<'a> Gather<'a> {
     fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.plan.warnings();
         let done = self.replications.len() as u64;
-        if done < self.plan.replications {
+        warnings.extend(self.doubts.iter().cloned());
+        if done < self.wanted {
             warnings.push(Warning::new(
                 "interrupted",
-                format!("the run was stopped: {done} of {} replications count", self.plan.replications),
+                format!("the run was stopped: {done} of {} replications count", self.wanted),
             ));
         }
         let clamped = self.response.as_ref().map_or(0, DelayHistogram::clamped);
@@ -148,12 +178,14 @@ impl<'a> Gather<'a> {
         let drift = paired_t(&differences, 0.001)?;
         let first = self.halves.iter().map(|[first, _]| first).sum::<f64>() / self.halves.len() as f64;
         let percent = 100.0 * drift / first;
+        // Once in a thousand by chance is a doubt; a trend that large besides leaves nothing to estimate.
+        let code = if percent > BACKLOG { "backlog_grows" } else { "drift" };
         Some(Warning::new(
-            "drift",
+            code,
             format!(
                 "the number of jobs still drifts: {percent:+.2} % from the first half of the window to the second, \
                  which chance explains once in a thousand; the warm-up of {} is too short or the system is not stable",
-                self.plan.window.open
+                self.window.open
             ),
         ))
     }
@@ -172,7 +204,7 @@ impl<'a> Gather<'a> {
                 format!(
                     "{} jobs arrived in the windows and the number inside changed by {gained:+}: this is no steady \
                      state; the warm-up of {} is too short or the system is not stable",
-                    jobs.arrived, self.plan.window.open
+                    jobs.arrived, self.window.open
                 ),
             )
         })
@@ -224,5 +256,34 @@ fn merge_delays(merged: &mut Option<DelayHistogram>, histogram: Option<DelayHist
         (Some(merged), Some(histogram)) => merged.merge(&histogram),
         (merged @ None, histogram) => *merged = histogram,
         (Some(_), None) => {}
+    }
+}
+
+/// Relative widths of the intervals of the mean number of jobs so far, for whoever watches.
+#[derive(Debug)]
+pub(super) struct Widths {
+    confidence: Vec<Confidence>,
+    values: Vec<Vec<f64>>,
+    widths: Vec<Option<f64>>,
+}
+
+impl Widths {
+    pub(super) fn new(study: &Study) -> Self {
+        let points = study.points.len();
+        Self {
+            confidence: study.points.iter().map(|point| point.plan.confidence).collect(),
+            values: vec![Vec::new(); points],
+            widths: vec![None; points],
+        }
+    }
+
+    /// Adds a cell; the widest interval so far.
+    pub(super) fn add(&mut self, cell: Cell, record: &Record) -> Option<f64> {
+        let p = cell.point as usize;
+        let reading = record.readings.iter().find(|reading| reading.metric == Metric::MeanJobs);
+        self.values[p].extend(reading.and_then(|reading| reading.value));
+        let interval = Interval::of_mean(&self.values[p], self.confidence[p]);
+        self.widths[p] = interval.and_then(|interval| interval.relative_half_width());
+        self.widths.iter().flatten().copied().reduce(f64::max)
     }
 }

@@ -1,56 +1,113 @@
 //! One replication: warm-up, in which only the ages of estimates are followed, then the measuring window.
 
 use super::Monitor;
-use crate::engine::{Engine, EngineError, EventEngine, Observer, Progress, SlottedEngine};
-use crate::measure::{Probes, Record, Refreshes};
+use super::pilot::Flight;
+use crate::engine::{Engine, EngineError, EventEngine, Observer, Progress, SlottedEngine, Unobserved};
+use crate::measure::{JobsCourse, Probes, Record, Refreshes};
+use crate::model::Window;
 use crate::scenario::Plan;
 
 /// Events between two looks at the monitor.
 const STRIDE: u64 = 1 << 16;
 
-/// Runs replication `index`; `None` if it was stopped.
-pub(super) fn run(plan: &Plan, index: u64, monitor: &dyn Monitor) -> Result<Option<Record>, EngineError> {
+/// What is done with an engine; `None` if it was stopped.
+trait Job {
+    type Outcome;
+
+    fn run<E: Engine>(self, engine: E) -> Result<Option<Self::Outcome>, EngineError>;
+}
+
+/// Does a job with the engine of the plan, on the random streams of a replication.
+fn with_engine<J: Job>(plan: &Plan, index: u64, job: J) -> Result<Option<J::Outcome>, EngineError> {
+    match &plan.slots {
+        None => job.run(EventEngine::new(&plan.system, &plan.policy, plan.seed, index)?),
+        Some(slots) => job.run(SlottedEngine::new(&plan.system, slots, &plan.policy, plan.seed, index)?),
+    }
+}
+
+/// Runs replication `index` with this window; `None` if it was stopped.
+pub(super) fn run(
+    plan: &Plan,
+    window: Window,
+    index: u64,
+    monitor: &dyn Monitor,
+) -> Result<Option<Record>, EngineError> {
     tracing::debug!(replication = index, "replication starts");
-    let record = match &plan.slots {
-        None => measured(EventEngine::new(&plan.system, &plan.policy, plan.seed, index)?, plan, monitor),
-        Some(slots) => {
-            measured(SlottedEngine::new(&plan.system, slots, &plan.policy, plan.seed, index)?, plan, monitor)
-        }
-    }?;
+    let record = with_engine(plan, index, Measured { plan, window, monitor })?;
     if let Some(record) = &record {
         tracing::debug!(replication = index, arrived = record.balance.arrived, "replication ends");
     }
     Ok(record)
 }
 
-/// Runs an engine through the warm-up and the window.
-fn measured<E: Engine>(mut engine: E, plan: &Plan, monitor: &dyn Monitor) -> Result<Option<Record>, EngineError> {
-    let mut refreshes =
-        if plan.measure.estimate_age { Refreshes::new(&engine.snapshot()) } else { Refreshes::default() };
-    if !advance(&mut engine, plan.window.open, &mut refreshes, plan, monitor)? {
-        return Ok(None);
-    }
-    let mut probes =
-        Probes::new(&plan.measure, &plan.system, &plan.policy, plan.window, &engine.snapshot()).knowing(refreshes);
-    if !advance(&mut engine, plan.window.close, &mut probes, plan, monitor)? {
-        return Ok(None);
-    }
-    engine.close(&mut probes);
-    Ok(Some(probes.into_record()))
+/// A warm-up and a window.
+struct Measured<'a> {
+    plan: &'a Plan,
+    window: Window,
+    monitor: &'a dyn Monitor,
 }
 
-/// Runs to a time; false if it was stopped on the way.
+impl Job for Measured<'_> {
+    type Outcome = Record;
+
+    fn run<E: Engine>(self, mut engine: E) -> Result<Option<Record>, EngineError> {
+        let Self { plan, window, monitor } = self;
+        let measure = &plan.measure;
+        let mut refreshes =
+            if measure.estimate_age { Refreshes::new(&engine.snapshot()) } else { Refreshes::default() };
+        let told = |passed: f64| monitor.advanced(passed / window.close);
+        if !advance(&mut engine, window.open, &mut refreshes, monitor, told)? {
+            return Ok(None);
+        }
+        let mut probes =
+            Probes::new(measure, &plan.system, &plan.policy, window, &engine.snapshot()).knowing(refreshes);
+        if !advance(&mut engine, window.close, &mut probes, monitor, told)? {
+            return Ok(None);
+        }
+        engine.close(&mut probes);
+        Ok(Some(probes.into_record()))
+    }
+}
+
+/// The mean number of jobs over the stretches of a pilot replication; `None` if it was stopped.
+pub(super) fn pilot(plan: &Plan, flight: Flight, monitor: &dyn Monitor) -> Result<Option<Vec<f64>>, EngineError> {
+    with_engine(plan, flight.index, Piloted { flight, monitor })
+}
+
+/// A pilot replication.
+struct Piloted<'a> {
+    flight: Flight,
+    monitor: &'a dyn Monitor,
+}
+
+impl Job for Piloted<'_> {
+    type Outcome = Vec<f64>;
+
+    fn run<E: Engine>(self, mut engine: E) -> Result<Option<Vec<f64>>, EngineError> {
+        let Self { flight, monitor } = self;
+        if !advance(&mut engine, flight.open, &mut Unobserved, monitor, |_| {})? {
+            return Ok(None);
+        }
+        let mut course = JobsCourse::new(&engine.snapshot(), flight.step);
+        if !advance(&mut engine, flight.close(), &mut course, monitor, |_| {})? {
+            return Ok(None);
+        }
+        Ok(Some(course.into_means(flight.close())))
+    }
+}
+
+/// Runs to a time, and tells of the time that passes; false if it was stopped on the way.
 fn advance<E: Engine, O: Observer>(
     engine: &mut E,
     end: f64,
     observer: &mut O,
-    plan: &Plan,
     monitor: &dyn Monitor,
+    told: impl Fn(f64),
 ) -> Result<bool, EngineError> {
     loop {
         let before = engine.now();
         let progress = engine.run_until(end, STRIDE, observer)?;
-        monitor.advanced((engine.now() - before) / plan.window.close);
+        told(engine.now() - before);
         match progress {
             Progress::Reached => return Ok(true),
             Progress::Paused if monitor.stopped() => return Ok(false),

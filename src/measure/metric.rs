@@ -119,7 +119,36 @@ metrics! {
         "Mean over dispatched jobs of the age of the local estimate of the chosen server, since it was sent.";
 }
 
+/// What a replication counts for in the mean of a metric over replications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// As much as any other.
+    Equal,
+    /// By the jobs that arrived: the metric is a sum over jobs divided by their number.
+    Arrived,
+    /// By the jobs that joined a queue.
+    Joined,
+}
+
 impl Metric {
+    /// What a replication counts for.
+    pub fn weight(self) -> Weight {
+        match self {
+            Self::ResponseTimeMean
+            | Self::WaitingTimeMean
+            | Self::WaitingProbability
+            | Self::JoinPosition
+            | Self::ClassShare => Weight::Joined,
+            Self::MessagesPerJob
+            | Self::BlockedFraction
+            | Self::RegretMean
+            | Self::ChosenRankMean
+            | Self::ChosenRank
+            | Self::ChosenShortestProbability => Weight::Arrived,
+            _ => Weight::Equal,
+        }
+    }
+
     /// Whether a key that a replication did not meet, such as a level it never reached, stands for 0.
     pub fn absent_is_zero(self) -> bool {
         matches!(

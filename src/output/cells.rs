@@ -91,6 +91,8 @@ pub struct Cells {
     files: Vec<(PathBuf, File)>,
     /// The file that is appended to, and where it ends.
     own: Option<(usize, u64)>,
+    /// Cells that are kept in memory, where there is no file.
+    memory: Option<Vec<Vec<u8>>>,
     cells: BTreeMap<Cell, Place>,
     settled: BTreeMap<u64, Settled>,
     synced: Instant,
@@ -103,10 +105,16 @@ impl Cells {
             origin,
             files: Vec::new(),
             own: None,
+            memory: None,
             cells: BTreeMap::new(),
             settled: BTreeMap::new(),
             synced: Instant::now(),
         }
+    }
+
+    /// No cells yet; those to come are kept in memory.
+    pub fn in_memory(origin: Origin) -> Self {
+        Self { memory: Some(Vec::new()), ..Self::none(origin) }
     }
 
     /// Adds a file that cells are appended to; what it holds already counts. It is locked while this lives.
@@ -115,25 +123,68 @@ impl Cells {
     /// If another run has the file, it is of another experiment, or it cannot be read or written.
     pub fn append_to(&mut self, path: &Path) -> Result<(), CellsError> {
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(CellsError::Busy(format!("{}: another run writes there", path.display())));
-            }
-            Err(TryLockError::Error(error)) => return Err(error.into()),
-        }
+        lock(&file, path)?;
         let number = self.files.len();
         let end = self.index(number, path, &file)?;
         // A frame that was cut off goes.
         file.set_len(end)?;
         self.files.push((path.to_owned(), file));
         self.own = Some((number, end));
-        if end == 0 {
-            let origin = Frame::Origin(self.origin.clone());
-            self.write_frame(&origin)?;
-            self.sync()?;
+        if end == 0 { self.begin() } else { Ok(()) }
+    }
+
+    /// Adds a file that cells are appended to, and drops what it holds.
+    ///
+    /// # Errors
+    /// As for [`Self::append_to`].
+    pub fn start(&mut self, path: &Path) -> Result<(), CellsError> {
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        lock(&file, path)?;
+        file.set_len(0)?;
+        self.own = Some((self.files.len(), 0));
+        self.files.push((path.to_owned(), file));
+        self.begin()
+    }
+
+    /// Writes what the cells to come are of.
+    fn begin(&mut self) -> Result<(), CellsError> {
+        self.write_frame(&Frame::Origin(self.origin.clone()))?;
+        Ok(self.sync()?)
+    }
+
+    /// Of which experiment the cells of a file are.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is none of cells.
+    pub fn origin_of(path: &Path) -> Result<Origin, CellsError> {
+        let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let file = File::open(path).map_err(told)?;
+        let length = file.metadata().map_err(told)?.len();
+        let mut input = BufReader::new(file);
+        let mut magic = [0; MAGIC.len()];
+        let foreign = || CellsError::Foreign(format!("{}: holds no cells of this version of herdsim", path.display()));
+        if length < MAGIC.len() as u64 {
+            return Err(foreign());
         }
-        Ok(())
+        input.read_exact(&mut magic).map_err(told)?;
+        if &magic != MAGIC {
+            return Err(foreign());
+        }
+        let content = read_frame(&mut input, length - MAGIC.len() as u64).map_err(told)?.ok_or_else(foreign)?;
+        match postcard::from_bytes(&content) {
+            Ok(Frame::Origin(origin)) => Ok(origin),
+            _ => Err(foreign()),
+        }
+    }
+
+    /// Of which experiment the cells are.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Whether no cell is there.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
     }
 
     /// Adds the cells of a file that is only read.
@@ -248,6 +299,11 @@ impl Cells {
     }
 
     fn write_frame(&mut self, frame: &Frame) -> io::Result<Place> {
+        if let Some(memory) = &mut self.memory {
+            let content = postcard::to_stdvec(frame).map_err(io::Error::other)?;
+            memory.push(content);
+            return Ok(Place { file: 0, offset: memory.len() as u64 - 1, length: 0 });
+        }
         let Some((number, end)) = self.own else { return Err(io::Error::other("there is no file to write cells to")) };
         let (path, file) = &mut self.files[number];
         let start = if end == 0 { MAGIC.len() as u64 } else { end };
@@ -294,6 +350,9 @@ impl Cells {
     }
 
     fn content(&self, place: Place) -> io::Result<Vec<u8>> {
+        if let Some(memory) = &self.memory {
+            return Ok(memory[place.offset as usize].clone());
+        }
         let (path, file) = &self.files[place.file];
         let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let mut file = file;
@@ -332,6 +391,14 @@ impl Cells {
             write(&self.content(*place)?)?;
         }
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    }
+}
+
+fn lock(file: &File, path: &Path) -> Result<(), CellsError> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(CellsError::Busy(format!("{}: another run writes there", path.display()))),
+        Err(TryLockError::Error(error)) => Err(error.into()),
     }
 }
 

@@ -1,70 +1,109 @@
-//! The results directory: claimed before the run, filled after it.
+//! The results directory: claimed before the run, with the cells that it holds already.
 
-use super::format::Format;
-use super::hgrm::{percentile_name, write_percentiles};
-use super::hlog::ResponseLog;
-use super::manifest;
-use super::results::Results;
-use super::table::TABLES;
-use super::table_writer::TableWriter;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use super::cells::{Cells, CellsError, Origin};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// Stands in the directory while a run has it.
-const MARKER: &str = ".herdsim-running";
+/// The folder with the finished cells.
+const CELLS: &str = "cells";
 
-/// A file that is being written.
-type Out = BufWriter<File>;
+/// How the file names of cells end.
+const ENDING: &str = "cells";
 
-/// A directory for results that can be written to.
+/// What may be in a directory that is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Nothing; for a share of an experiment, other shares of it.
+    Fresh,
+    /// Anything: results that are there are replaced.
+    Replace,
+    /// Cells of the same experiment, which count.
+    Resume,
+}
+
+/// Why a directory cannot be had.
+#[derive(Debug)]
+pub enum DirectoryError {
+    /// It is not for this run: it holds something else, or another run has it.
+    Taken(String),
+    /// It cannot be read or written to.
+    Io(io::Error),
+}
+
+/// A directory for the results of a run. Its file of cells is locked while the cells live.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
+    /// The file of cells that is this run's own.
+    own: PathBuf,
     /// The folders that had to be made for it, the innermost first.
     made: Vec<PathBuf>,
 }
 
 impl Directory {
-    /// Claims a directory: makes it, or takes it if it is empty, or whatever it holds with `force`.
+    /// Claims a directory for share `share` (from 0) of `shares` of an experiment, and opens its cells.
+    ///
+    /// That files can be written there shows now, not after an hour's run. Of runs that start here at once, one gets
+    /// the directory.
     ///
     /// # Errors
-    /// If it holds something and `force` is not set, is no directory, or cannot be made or written to.
-    pub fn claim(path: &Path, force: bool) -> io::Result<Self> {
-        let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    /// If it holds what the claim does not allow, cells of another experiment, is no directory, or cannot be made or
+    /// written to.
+    pub fn claim(
+        path: &Path,
+        claim: Claim,
+        (share, shares): (u64, u64),
+        origin: Origin,
+    ) -> Result<(Self, Cells), DirectoryError> {
+        let told =
+            |error: io::Error| DirectoryError::Io(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
         if path.try_exists().map_err(told)? && !path.is_dir() {
-            let kind = io::ErrorKind::NotADirectory;
-            return Err(io::Error::new(kind, format!("{}: exists and is not a directory", path.display())));
+            return Err(DirectoryError::Taken(format!("{}: exists and is not a directory", path.display())));
+        }
+        let cells = path.join(CELLS);
+        let own = cells.join(format!("{}-of-{shares}.{ENDING}", share + 1));
+        if claim != Claim::Replace {
+            check_content(path, claim, shares, &own)?;
         }
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
-        let made = path.ancestors().take_while(missing).map(Path::to_owned).collect();
-        fs::create_dir_all(path).map_err(told)?;
-        let taken = |what: &str| {
-            let message = format!("{}: {what}; choose another with -o, or use --force", path.display());
-            io::Error::new(io::ErrorKind::AlreadyExists, message)
-        };
-        // Of runs that start here at once, one makes the marker. It also shows now, not after an hour's run, whether
-        // files can be written.
-        let marker = path.join(MARKER);
-        match File::options().write(true).create(true).truncate(true).create_new(!force).open(&marker) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(taken("another run writes there, or was killed"));
-            }
+        let made = cells.ancestors().take_while(missing).map(Path::to_owned).collect();
+        let directory = Self { path: path.to_owned(), own: own.clone(), made };
+        let opened = fs::create_dir_all(&cells).map_err(told).and_then(|()| directory.open(claim, shares, origin));
+        match opened {
+            Ok(cells) => Ok((directory, cells)),
             Err(error) => {
-                Self { path: path.to_owned(), made }.abandon();
-                return Err(told(error));
+                let _ = directory.made.iter().try_for_each(fs::remove_dir);
+                Err(error)
             }
         }
-        let directory = Self { path: path.to_owned(), made };
-        if !force {
-            for entry in fs::read_dir(path).map_err(told)? {
-                if entry.map_err(told)?.file_name() != MARKER {
-                    return Err(taken("exists and is not empty"));
+    }
+
+    fn open(&self, claim: Claim, shares: u64, origin: Origin) -> Result<Cells, DirectoryError> {
+        let mut cells = Cells::none(origin);
+        match claim {
+            Claim::Resume => {
+                remove_unfinished(&self.path)?;
+                cells.append_to(&self.own)?;
+                // A single run goes on with what shares have done.
+                let others = if shares == 1 { cell_files(&self.path)? } else { Vec::new() };
+                others.iter().filter(|file| **file != self.own).try_for_each(|file| cells.read_from(file))?;
+            }
+            Claim::Replace => {
+                cells.start(&self.own)?;
+                let others = if shares == 1 { cell_files(&self.path)? } else { Vec::new() };
+                others.iter().filter(|file| **file != self.own).try_for_each(fs::remove_file)?;
+                remove_unfinished(&self.path)?;
+            }
+            Claim::Fresh => {
+                if self.own.try_exists()? {
+                    return Err(DirectoryError::Taken(format!("{}: another run writes there", self.path.display())));
                 }
+                cells.start(&self.own)?;
             }
         }
-        Ok(directory)
+        Ok(cells)
     }
 
     /// Where it is.
@@ -72,81 +111,118 @@ impl Directory {
         &self.path
     }
 
-    /// Writes all files of a single point, its tables as CSV. Each appears under its name only when it is complete;
-    /// the manifest comes last, so that it vouches for the others.
+    /// Puts the cells in order: their file does not tell which was finished first.
     ///
     /// # Errors
-    /// If a file cannot be written; those written before stay.
-    pub fn write(&self, results: &Results) -> io::Result<()> {
-        self.file("scenario.yaml", |mut out| {
-            out.write_all(results.scenario_yaml.as_bytes())?;
-            Ok(out)
-        })?;
-        for table in &TABLES {
-            for &format in Format::ALL {
-                let name = table.file_name(format);
-                if format != Format::Csv || !(table.is_wanted)(results) {
-                    // One that is there is of the results that these replace.
-                    remove_if_there(&self.path.join(name))?;
-                    continue;
-                }
-                self.file(&name, |out| {
-                    let mut writer = TableWriter::new(table, format, &[], out)?;
-                    writer.add(results)?;
-                    writer.finish()
-                })?;
+    /// If it cannot be written; then it stays as it was.
+    pub fn tidy(&self, cells: &Cells) -> io::Result<()> {
+        cells.write_in_order(&self.own)
+    }
+
+    /// Gives the directory up: what this run made goes, unless there is a finished cell.
+    pub fn abandon(&self, cells: &Cells) {
+        if cells.is_empty() {
+            // A folder stays if something is in it after all.
+            let _ = fs::remove_file(&self.own).and_then(|()| self.made.iter().try_for_each(fs::remove_dir));
+        }
+    }
+
+    /// All cells of the given directories, for reading; the experiment is that of the first file.
+    ///
+    /// # Errors
+    /// If there are none, or some are of another experiment.
+    pub fn collect(folders: &[PathBuf]) -> Result<Cells, DirectoryError> {
+        let mut files = Vec::new();
+        for folder in folders {
+            let here = cell_files(folder)
+                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+            if here.is_empty() {
+                return Err(DirectoryError::Taken(format!("{}: holds no finished cells", folder.display())));
+            }
+            files.extend(here);
+        }
+        let Some(first) = files.first() else {
+            return Err(DirectoryError::Taken("no directory is named".to_owned()));
+        };
+        let mut cells = Cells::none(Cells::origin_of(first)?);
+        files.iter().try_for_each(|file| cells.read_from(file))?;
+        Ok(cells)
+    }
+}
+
+impl std::fmt::Display for DirectoryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Taken(message) => f.write_str(message),
+            Self::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for DirectoryError {}
+
+impl From<io::Error> for DirectoryError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<CellsError> for DirectoryError {
+    fn from(error: CellsError) -> Self {
+        match error {
+            CellsError::Foreign(message) | CellsError::Busy(message) => Self::Taken(message),
+            CellsError::Io(error) => Self::Io(error),
+        }
+    }
+}
+
+/// Refuses a directory with something in it that the claim does not allow.
+fn check_content(path: &Path, claim: Claim, shares: u64, own: &Path) -> Result<(), DirectoryError> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    let names: Vec<_> = entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
+    if names.is_empty() {
+        return Ok(());
+    }
+    let taken = |what: &str| Err(DirectoryError::Taken(format!("{}: {what}", path.display())));
+    let has_cells = names.iter().any(|name| name == OsStr::new(CELLS));
+    match claim {
+        Claim::Replace => Ok(()),
+        Claim::Resume if has_cells => Ok(()),
+        Claim::Resume => taken("is not empty and holds no finished cells to go on from; choose another with -o"),
+        Claim::Fresh if shares > 1 && has_cells && names.len() == 1 && !own.exists() => Ok(()),
+        Claim::Fresh if has_cells => {
+            taken("holds finished cells; go on with --resume, replace them with --force, or choose another with -o")
+        }
+        Claim::Fresh => taken("exists and is not empty; choose another with -o, or use --force"),
+    }
+}
+
+/// The files of cells below a directory, in order.
+fn cell_files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(path.join(CELLS)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_dir() => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut files: Vec<_> = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    files.retain(|file| file.extension() == Some(OsStr::new(ENDING)));
+    files.sort();
+    Ok(files)
+}
+
+/// Removes what a killed run was writing.
+fn remove_unfinished(path: &Path) -> io::Result<()> {
+    for folder in [path.to_owned(), path.join(CELLS)] {
+        for entry in fs::read_dir(folder)? {
+            let file = entry?.path();
+            if file.extension() == Some(OsStr::new("partial")) {
+                fs::remove_file(file)?;
             }
         }
-        self.file(&percentile_name(results.point, false), |mut out| {
-            write_percentiles(results, &mut out)?;
-            Ok(out)
-        })?;
-        self.file("response_time.hlog", |out| {
-            let mut log = ResponseLog::new(out, false)?;
-            log.add(results)?;
-            log.finish()
-        })?;
-        self.file("manifest.json", |mut out| {
-            manifest::write(results, &mut out)?;
-            Ok(out)
-        })
     }
-
-    /// Writes a file under a name of its own, and gives it the right one when it is complete.
-    fn file(&self, name: &str, write: impl FnOnce(Out) -> io::Result<Out>) -> io::Result<()> {
-        let path = self.path.join(name);
-        let unfinished = self.path.join(format!(".{name}.partial"));
-        let written = File::create(&unfinished)
-            .and_then(|file| write(BufWriter::new(file)))
-            .and_then(|out| out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all())
-            .and_then(|()| fs::rename(&unfinished, &path));
-        written.map_err(|error| {
-            let _ = fs::remove_file(&unfinished);
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        })
-    }
-
-    /// Gives the directory up: if this run made it and nothing is in it, it goes.
-    pub fn abandon(&self) {
-        let _ = fs::remove_file(self.path.join(MARKER));
-        // A folder stays if something is in it after all.
-        let _ = self.made.iter().try_for_each(fs::remove_dir);
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(self.path.join(MARKER));
-    }
-}
-
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// A file name that every system accepts, made from a scenario's name: letters, digits, `-`, `_` and `.`, at most 80

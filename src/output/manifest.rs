@@ -2,6 +2,7 @@
 
 use super::results::Results;
 use crate::measure::Balance;
+use crate::scenario::{Label, Study};
 use crate::stats::Warning;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -43,6 +44,8 @@ pub struct Manifest {
     pub load: f64,
     /// The books of all replications together.
     pub jobs: Jobs,
+    /// Whether nothing speaks against a steady state; without one there are no intervals.
+    pub steady: bool,
     /// Doubts about the results.
     pub warnings: Vec<Warning>,
 }
@@ -77,7 +80,98 @@ impl Jobs {
     }
 }
 
-pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &results.manifest)?;
-    writeln!(out)
+/// A doubt about the results of a point.
+#[derive(Clone, Debug, Serialize)]
+pub struct Doubt {
+    /// The point; 0 without a sweep.
+    pub point: u64,
+    /// The values of the swept keys there, as `key=value`; empty without a sweep.
+    pub place: String,
+    /// The doubt.
+    #[serde(flatten)]
+    pub warning: Warning,
+}
+
+/// The manifest of an experiment: without a sweep that of its only point.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    axes: Vec<String>,
+    points: Vec<PointManifest>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct PointManifest {
+    point: u64,
+    labels: serde_json::Map<String, serde_json::Value>,
+    #[serde(flatten)]
+    manifest: Manifest,
+}
+
+#[derive(Serialize)]
+struct SweepManifest<'a> {
+    version: &'a str,
+    name: &'a str,
+    seed: u64,
+    started: &'a str,
+    duration_seconds: f64,
+    swept: &'a [String],
+    warnings: Vec<Doubt>,
+    points: &'a [PointManifest],
+}
+
+impl Summary {
+    pub(super) fn new(study: &Study) -> Self {
+        Self { axes: study.axes.iter().map(|axis| axis.key.clone()).collect(), points: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, results: &Results) {
+        let value = |label: &Label| match label {
+            Label::Integer(n) => (*n).into(),
+            Label::Real(x) => (*x).into(),
+            Label::Text(text) => text.clone().into(),
+        };
+        let labels = self.axes.iter().cloned().zip(results.labels.iter().map(value)).collect();
+        self.points.push(PointManifest { point: results.point, labels, manifest: results.manifest.clone() });
+    }
+
+    /// The manifests of the points that have results, in grid order.
+    pub fn manifests(&self) -> impl Iterator<Item = &Manifest> {
+        self.points.iter().map(|point| &point.manifest)
+    }
+
+    /// All doubts, point by point.
+    pub fn doubts(&self) -> Vec<Doubt> {
+        let place = |point: &PointManifest| {
+            let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let pairs: Vec<String> = point.labels.iter().map(|(key, value)| format!("{key}={}", text(value))).collect();
+            pairs.join(", ")
+        };
+        let of = |point: &PointManifest| {
+            let doubt = |warning: &Warning| Doubt { point: point.point, place: place(point), warning: warning.clone() };
+            point.manifest.warnings.iter().map(doubt).collect::<Vec<_>>()
+        };
+        self.points.iter().flat_map(of).collect()
+    }
+
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match (&self.axes[..], &self.points[..]) {
+            ([], [only]) => serde_json::to_writer_pretty(&mut *out, &only.manifest)?,
+            (_, []) => serde_json::to_writer_pretty(&mut *out, &serde_json::json!({ "points": [] }))?,
+            (_, [first, ..]) => {
+                let manifest = &first.manifest;
+                let sweep = SweepManifest {
+                    version: &manifest.version,
+                    name: &manifest.name,
+                    seed: manifest.seed,
+                    started: &manifest.started,
+                    duration_seconds: manifest.duration_seconds,
+                    swept: &self.axes,
+                    warnings: self.doubts(),
+                    points: &self.points,
+                };
+                serde_json::to_writer_pretty(&mut *out, &sweep)?;
+            }
+        }
+        writeln!(out)
+    }
 }

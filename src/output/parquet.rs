@@ -3,8 +3,8 @@
 //! Columns are INT64, DOUBLE and BYTE_ARRAY of UTF-8, compressed with Snappy; OPTIONAL where values may be missing,
 //! else REQUIRED. The same rows give the same bytes.
 
-use crate::scenario::Kind;
 use super::column::{Field, Value};
+use crate::scenario::Kind;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;

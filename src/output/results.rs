@@ -32,6 +32,10 @@ pub struct Estimate {
 pub struct Replication {
     /// Its number.
     pub replication: u64,
+    /// Jobs that arrived.
+    pub arrived: u64,
+    /// Jobs that joined a queue.
+    pub joined: u64,
     /// All values.
     pub readings: Vec<Reading>,
 }
@@ -150,6 +154,22 @@ impl OfPoint for Results {
 }
 
 impl Results {
+    /// The numbers without the histograms, which are large.
+    pub fn without_histograms(&self) -> Self {
+        Self {
+            point: self.point,
+            labels: self.labels.clone(),
+            scenario_yaml: String::new(),
+            manifest: self.manifest.clone(),
+            estimates: self.estimates.clone(),
+            replications: self.replications.clone(),
+            servers: self.servers,
+            occupancy: Vec::new(),
+            response: None,
+            time_course: None,
+        }
+    }
+
     /// The estimate of a metric, if there is one.
     pub fn estimate(&self, metric: Metric, key: &str) -> Option<&Estimate> {
         self.estimates.iter().find(|estimate| estimate.metric == metric && estimate.key == key)

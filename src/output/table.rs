@@ -1,11 +1,11 @@
 //! What a table is: one description, from which every format is written.
 
 use super::axis::OfPoint;
-use crate::scenario::{Axis, Kind};
 use super::column::{Column, Field, Value, whole};
 use super::format::Format;
 use super::results::{Comparison, Results};
 use super::{comparison, estimates, replications, response_time, tail_histogram, trajectory};
+use crate::scenario::{Axis, Kind};
 use std::io;
 
 /// A table whose rows are made from an `S` at a time.

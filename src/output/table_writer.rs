@@ -1,7 +1,6 @@
 //! A table, written point by point.
 
 use super::axis::OfPoint;
-use crate::scenario::Axis;
 use super::column::{Field, Value};
 use super::csv::CsvRows;
 use super::format::Format;
@@ -9,6 +8,7 @@ use super::json::JsonRows;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
 use super::table::Table;
+use crate::scenario::Axis;
 use std::io::{self, Write};
 
 /// Writes a table in one format. What it keeps in memory does not grow with the number of points.

@@ -1,6 +1,7 @@
 //! The file a person writes, as types.
 
 use super::arrivals::ArrivalsSpec;
+use super::auto::{Auto, Precision};
 use super::sweep::SweepSpec;
 use crate::measure::Measure;
 use crate::model::slots::Slots;
@@ -212,12 +213,25 @@ pub enum InitialSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunSpec {
-    /// Time before measuring starts.
-    pub warmup: NonNegative,
-    /// Length of the measuring window, which follows the warm-up.
-    pub time: Positive,
-    /// Independent replications.
+    /// Time before measuring starts; with auto, pilot runs show how long the transient lasts.
+    pub warmup: Auto<NonNegative>,
+    /// Length of the measuring window, which follows the warm-up; with auto, pilot runs show what is long enough.
+    pub time: Auto<Positive>,
+    /// The longest warm-up and window together that auto may choose, in units of time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<Positive>,
+    /// Independent replications; with a precision, the fewest.
     pub replications: Count,
+    /// Adds replications until the interval of each metric in `precision_of` has at most this half-width, relative to
+    /// the estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
+    /// The metrics that must be precise, as `metric` or `metric:key`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision_of: Option<Vec<String>>,
+    /// The most replications that a precision may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_replications: Option<Count>,
     /// The seed of all random numbers.
     pub seed: u64,
     /// Level of the confidence intervals.
@@ -227,8 +241,12 @@ pub struct RunSpec {
 impl Default for RunSpec {
     fn default() -> Self {
         Self {
-            warmup: NonNegative::new(200.0).expect("200 is not negative"),
-            time: Positive::new(1000.0).expect("1000 is positive"),
+            warmup: Auto::Auto,
+            time: Auto::Auto,
+            max_time: None,
+            precision: None,
+            precision_of: None,
+            max_replications: None,
             replications: Count::new(10).expect("10 is a count"),
             seed: 1,
             confidence: Confidence::default(),

@@ -1,6 +1,7 @@
 //! The file a person writes: parse, override, resolve, explain what is wrong and where.
 
 mod arrivals;
+mod auto;
 mod decode;
 mod error;
 mod file;
@@ -12,12 +13,13 @@ mod sweep;
 mod tree;
 
 pub use arrivals::{ArrivalsSpec, BatchPoissonSpec, BatchSizeSpec, GeometricSpec, MarkovModulatedSpec, TraceSpec};
+pub use auto::{Auto, Precision};
 pub use error::{Mark, ScenarioError};
 pub use file::{
     ClassSpec, Clock, DispatchersSpec, InitialSpec, ManyServer, PerProbe, PolicySpec, RunSpec, Scenario, ServersSpec,
     Shares,
 };
-pub use plan::Plan;
+pub use plan::{Choose, Goal, Plan};
 pub use schema::schema;
 pub use study::{Changes, Point, Study};
 pub use sweep::{Axis, Kind, Label, SweepSpec};

@@ -1,16 +1,19 @@
 //! From a scenario to what is run: everything filled in and checked.
 
-use super::arrivals;
+use super::arrivals::{self, ArrivalsSpec};
+use super::auto::Auto;
 use super::decode::decode;
 use super::error::ScenarioError;
-use super::file::{Clock, DispatchersSpec, InitialSpec, Scenario, ServersSpec};
+use super::file::{Clock, DispatchersSpec, InitialSpec, RunSpec, Scenario, ServersSpec};
 use super::memory;
 use super::tree::{Node, Value};
 use crate::engine::SlottedEngine;
-use crate::measure::{Measure, Trajectory};
+use crate::measure::{Measure, Metric, Trajectory};
 use crate::model::arrivals::Process;
 use crate::model::slots::Slots;
-use crate::model::{Dispatchers, Fault, Initial, Law, ServerClass, Servers, System, Window};
+use crate::model::{
+    Count, Dispatchers, Fault, Initial, Law, NonNegative, Positive, ServerClass, Servers, System, Window,
+};
 use crate::policy::Policy;
 use crate::stats::{Confidence, Warning};
 use crate::theory::{MeanField, Overload, Theorems};
@@ -29,10 +32,14 @@ pub struct Plan {
     pub slots: Option<Slots>,
     /// The policy.
     pub policy: Policy,
-    /// The measuring window of each replication.
+    /// The measuring window of each replication; where pilot runs choose, what they start from.
     pub window: Window,
-    /// Independent replications.
+    /// What pilot runs choose.
+    pub choose: Choose,
+    /// Independent replications; with a precision, the fewest.
     pub replications: u64,
+    /// The precision to be reached.
+    pub goal: Option<Goal>,
     /// The seed of all random numbers.
     pub seed: u64,
     /// Level of the confidence intervals.
@@ -40,6 +47,41 @@ pub struct Plan {
     /// What is measured.
     pub measure: Measure,
 }
+
+/// What pilot runs choose of the measuring window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Choose {
+    /// When it opens.
+    pub warmup: bool,
+    /// How long it is.
+    pub time: bool,
+    /// The latest that it may close.
+    pub max_time: Option<f64>,
+}
+
+impl Choose {
+    /// Whether there is anything to choose.
+    pub fn any(self) -> bool {
+        self.warmup || self.time
+    }
+}
+
+/// A relative precision to be reached by more replications.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// The largest half-width of an interval, relative to the estimate.
+    pub relative: f64,
+    /// The metrics that must be so precise, with their keys.
+    pub metrics: Vec<(Metric, String)>,
+    /// The most replications.
+    pub max_replications: u64,
+}
+
+/// Replications that a precision may take when the scenario does not say.
+const MAX_REPLICATIONS: u64 = 10_000;
+
+/// The window from which pilot runs start, in mean service times of the slowest server.
+const SHORTEST: f64 = 200.0;
 
 impl Plan {
     /// Reads a scenario, applies overrides `path=value` in order, and resolves it. `origin` is the path of the
@@ -76,8 +118,8 @@ impl Plan {
             let prefix = if matches!(scenario.dispatchers, DispatchersSpec::Shares(_)) { ".shares" } else { "" };
             locate(root, &format!("dispatchers{prefix}"), fault)
         })?;
-        let open = scenario.run.warmup.get();
-        let window = Window { open, close: open + scenario.run.time.get() };
+        let (window, choose) = resolve_window(&scenario, &servers).map_err(located("run"))?;
+        let goal = resolve_goal(&scenario.run).map_err(located("run"))?;
         let arrivals =
             arrivals::resolve(&mut scenario, &servers, dispatchers.len(), window.close, folder).map_err(located(""))?;
         mean_one(&scenario.service, "the speed of a server is its rate").map_err(located("service"))?;
@@ -106,7 +148,8 @@ impl Plan {
         let slots = resolve_slots(&mut scenario, &system, &policy).map_err(located(""))?;
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
         memory::check(&system, &policy, &scenario.measure).map_err(located(""))?;
-        check_clock(&system, window, scenario.run.time.get()).map_err(located("run"))?;
+        let time = scenario.run.time.given().map_or(window.length(), Positive::get);
+        check_clock(&system, window, time).map_err(located("run"))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
             if !(0.0..=1.0).contains(&q) {
                 let fault = Fault::at(format!("[{i}]"), "must be a number from 0 to 1", "write for example 0.99");
@@ -127,6 +170,8 @@ impl Plan {
             slots,
             policy,
             window,
+            choose,
+            goal,
             replications: scenario.run.replications.get(),
             seed: scenario.run.seed,
             confidence: scenario.run.confidence,
@@ -218,7 +263,7 @@ impl Plan {
                 format!("the trace {last}, before the run ends at {close}: no job arrives after that"),
             ));
         }
-        if self.window.open == 0.0 && self.scenario.initial == InitialSpec::Empty {
+        if self.window.open == 0.0 && !self.choose.warmup && self.scenario.initial == InitialSpec::Empty {
             warnings.push(Warning::new(
                 "no_warmup",
                 "measuring starts with the empty system, so delays are biased low; set run.warmup",
@@ -282,6 +327,64 @@ fn resolve_servers(spec: &ServersSpec) -> Result<Servers, Fault> {
     }
 }
 
+/// The measuring window, or what pilot runs start from.
+fn resolve_window(scenario: &Scenario, servers: &Servers) -> Result<(Window, Choose), Fault> {
+    let run = &scenario.run;
+    let choose = Choose {
+        warmup: run.warmup == Auto::Auto,
+        time: run.time == Auto::Auto,
+        max_time: run.max_time.map(Positive::get),
+    };
+    let key = if choose.warmup { "warmup" } else { "time" };
+    let missing = |why: &str| Fault::at(key, format!("must be a number, since {why}"), format!("write {key}: 100"));
+    if choose.any() && matches!(scenario.arrivals, ArrivalsSpec::Trace(_)) {
+        return Err(missing("a trace tells when it starts and ends"));
+    }
+    if choose.any() && scenario.measure.trajectory.is_some() {
+        return Err(missing("a trajectory shows the time from there on"));
+    }
+    if !choose.any() && run.max_time.is_some() {
+        let remedy = "drop the key, or write warmup: auto or time: auto";
+        return Err(Fault::at("max_time", "limits what auto chooses, and nothing is left to auto", remedy));
+    }
+    let slowest = servers.classes().iter().map(|class| class.rate).fold(f64::INFINITY, f64::min);
+    // Slots are whole.
+    let unit = if scenario.clock == Clock::Slotted { slowest.recip().ceil() } else { slowest.recip() };
+    let open = run.warmup.given().map_or(0.0, NonNegative::get);
+    let time = run.time.given().map_or(SHORTEST * unit, Positive::get);
+    Ok((Window { open, close: open + time }, choose))
+}
+
+/// The precision to be reached, if there is one.
+fn resolve_goal(run: &RunSpec) -> Result<Option<Goal>, Fault> {
+    let Some(precision) = run.precision else {
+        let keys = [("precision_of", run.precision_of.is_some()), ("max_replications", run.max_replications.is_some())];
+        return match keys.iter().find(|(_, given)| *given) {
+            None => Ok(None),
+            Some((key, _)) => Err(Fault::at(*key, "says nothing without a precision", "add precision: 1%, or drop it")),
+        };
+    };
+    let names = run.precision_of.clone().unwrap_or_else(|| vec![Metric::ResponseTimeMean.name().to_owned()]);
+    if names.is_empty() {
+        return Err(Fault::at("precision_of", "must name a metric", "write for example [response_time_mean]"));
+    }
+    let metric = |(i, name): (usize, &String)| {
+        let (metric, key) = name.split_once(':').unwrap_or((name, ""));
+        let found = Metric::ALL.iter().find(|known| known.name() == metric.trim());
+        found.map(|&metric| (metric, key.trim().to_owned())).ok_or_else(|| {
+            let rule = format!("`{metric}` is no metric");
+            Fault::at(format!("precision_of[{i}]"), rule, "see herdsim list; write metric or metric:key")
+        })
+    };
+    let metrics = names.iter().enumerate().map(metric).collect::<Result<_, _>>()?;
+    let max_replications = run.max_replications.map_or(MAX_REPLICATIONS, Count::get);
+    if max_replications < run.replications.get() {
+        let rule = format!("must be at least the {} replications that are made anyway", run.replications.get());
+        return Err(Fault::at("max_replications", rule, "raise it, or lower replications"));
+    }
+    Ok(Some(Goal { relative: precision.get(), metrics, max_replications }))
+}
+
 /// The laws of a slot, with which the defaults of the scenario are filled in; none in continuous time.
 fn resolve_slots(scenario: &mut Scenario, system: &System, policy: &Policy) -> Result<Option<Slots>, Fault> {
     if scenario.clock == Clock::Continuous {
@@ -302,7 +405,10 @@ fn resolve_slots(scenario: &mut Scenario, system: &System, policy: &Policy) -> R
         return Err(Fault::at(key, "belongs to continuous time", remedy));
     }
     let step = scenario.measure.trajectory.as_ref().map_or(1.0, |trajectory| trajectory.step.get());
-    let (warmup, time) = (scenario.run.warmup.get(), scenario.run.time.get());
+    let (warmup, time) = (
+        scenario.run.warmup.given().map_or(0.0, NonNegative::get),
+        scenario.run.time.given().map_or(1.0, Positive::get),
+    );
     for (key, time) in [("run.warmup", warmup), ("run.time", time), ("measure.trajectory.step", step)] {
         if time.fract() != 0.0 {
             return Err(Fault::at(key, "must be a whole number of slots", format!("write {}", time.ceil())));

@@ -94,6 +94,12 @@ impl Study {
         Ok(Self { name: points[0].plan.name.clone(), axes: sweep.axes(), points, policies })
     }
 
+    /// The study of a single point.
+    pub fn single(plan: Plan) -> Self {
+        let name = plan.name.clone();
+        Self { name, axes: Vec::new(), points: vec![Point { labels: Vec::new(), plan }], policies: 1 }
+    }
+
     /// The resolved scenario as YAML, sweep included, which reads back as the same study.
     pub fn to_yaml(&self) -> String {
         self.points[0].plan.to_yaml()

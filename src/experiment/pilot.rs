@@ -1,0 +1,156 @@
+//! Pilot runs: how long the transient of a point lasts, and what window is long enough.
+
+use crate::model::Window;
+use crate::output::Settled;
+use crate::scenario::{Choose, Plan};
+use crate::stats::{WarmUp, judge_warm_up};
+
+/// Pilot replications of each length.
+pub(super) const REPLICATIONS: u64 = 8;
+
+/// Pilot replications draw from streams that no replication of an experiment reaches.
+const FIRST: u64 = 1 << 63;
+
+/// Stretches of time into which a pilot run is divided.
+const STRETCHES: u64 = 200;
+
+/// A window is this many times as long as the pilot run that showed it to be long enough.
+const WINDOW: f64 = 4.0;
+
+/// Means of pilot replications may spread by this much, relative to their mean.
+const SPREAD: f64 = 0.2;
+
+/// Most jobs that the pilot replications of one length may have together.
+const MOST_JOBS: f64 = 4e8;
+
+/// Level of the test for a remaining trend.
+const TREND_LEVEL: f64 = 0.01;
+
+/// The search for the window of a point: pilot replications of a length, then of twice that, until it suffices.
+#[derive(Debug)]
+pub(super) struct Pilot {
+    choose: Choose,
+    /// The window that was asked for, or the shortest that is tried.
+    window: Window,
+    arrival_rate: f64,
+    slotted: bool,
+    /// Length of a stretch of time.
+    step: f64,
+    /// The next replication of this length.
+    next: u64,
+    series: Vec<Option<Vec<f64>>>,
+}
+
+/// What a worker is to run: a pilot replication.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flight {
+    /// Number of its random streams.
+    pub(super) index: u64,
+    /// Time before the first stretch.
+    pub(super) open: f64,
+    /// Length of a stretch.
+    pub(super) step: f64,
+    /// How many.
+    pub(super) stretches: u64,
+}
+
+impl Flight {
+    /// When it ends.
+    pub(super) fn close(&self) -> f64 {
+        self.open + self.step * self.stretches as f64
+    }
+}
+
+impl Pilot {
+    /// The search, or the window at once where there is nothing to search.
+    pub(super) fn new(plan: &Plan) -> Result<Self, Settled> {
+        let Plan { choose, window, .. } = *plan;
+        // What never settles, or is settled already, has no transient to judge.
+        if !choose.any() || plan.is_overloaded() || plan.system.arrivals.rate == 0.0 {
+            return Err(Settled { window, doubt: None });
+        }
+        let slotted = plan.slots.is_some();
+        // With a length given, an eighth of it may be enough to see the transient.
+        let shortest = if choose.time { window.length() } else { window.length() / 8.0 };
+        let step = shortest / STRETCHES as f64;
+        let step = if slotted { step.ceil() } else { step };
+        let rate = plan.system.arrivals.rate;
+        let series = vec![None; REPLICATIONS as usize];
+        Ok(Self { choose, window, arrival_rate: rate, slotted, step, next: 0, series })
+    }
+
+    /// The next pilot replication, if one is left to start.
+    pub(super) fn next(&mut self) -> Option<Flight> {
+        let index = FIRST + self.next;
+        (self.next < REPLICATIONS).then(|| {
+            self.next += 1;
+            let open = if self.choose.warmup { 0.0 } else { self.window.open };
+            Flight { index, open, step: self.step, stretches: STRETCHES }
+        })
+    }
+
+    /// Takes the means over the stretches of a pilot replication; the window, once it is known.
+    pub(super) fn land(&mut self, flight: Flight, means: Vec<f64>) -> Option<Settled> {
+        self.series[(flight.index - FIRST) as usize] = Some(means);
+        let series: Vec<Vec<f64>> = self.series.iter().cloned().collect::<Option<_>>()?;
+        let length = flight.close() - flight.open;
+        let verdict = judge_warm_up(&series, TREND_LEVEL);
+        let enough = verdict.as_ref().is_some_and(|verdict| self.suffices(verdict, &series));
+        let next = 2.0 * length;
+        if !enough
+            && self.may_last(flight.open + next)
+            && self.arrival_rate * (flight.open + next) * REPLICATIONS as f64 <= MOST_JOBS
+        {
+            self.step *= 2.0;
+            self.next = 0;
+            self.series.fill(None);
+            return None;
+        }
+        let cut = verdict.map_or(0.0, |verdict| verdict.cut as f64 * self.step);
+        Some(self.settle(enough, cut, length))
+    }
+
+    /// Whether a pilot run that ends then is allowed.
+    fn may_last(&self, end: f64) -> bool {
+        // A pilot run is no longer than the replications will be.
+        let given = self.choose.time || end <= self.window.close * (1.0 + 1e-9);
+        given && self.choose.max_time.is_none_or(|most| end <= most)
+    }
+
+    fn suffices(&self, verdict: &WarmUp, series: &[Vec<f64>]) -> bool {
+        let stretches = STRETCHES as usize;
+        let settled = verdict.is_settled() && verdict.cut <= stretches / 3;
+        // With a length given, how much means spread is not for the pilot to mend.
+        settled && (!self.choose.time || spread(series, verdict.cut) <= SPREAD)
+    }
+
+    fn settle(&self, enough: bool, cut: f64, length: f64) -> Settled {
+        let open = if self.choose.warmup { cut } else { self.window.open };
+        let time = match (self.choose.time, enough) {
+            (false, _) => self.window.length(),
+            (true, true) => WINDOW * length,
+            (true, false) => length,
+        };
+        let time = self.choose.max_time.map_or(time, |most| time.min(most - open)).max(self.step);
+        let time = if self.slotted { time.floor() } else { time };
+        let doubt = (!enough).then(|| {
+            format!(
+                "pilot runs of length {length} did not settle: the transient is not over, or the system is not stable; \
+                 the warm-up of {open} may be too short: set run.warmup and run.time, or raise run.max_time"
+            )
+        });
+        Settled { window: Window { open, close: open + time }, doubt }
+    }
+}
+
+/// Standard deviation over mean, over replications, of the mean after the first `cut` stretches.
+fn spread(series: &[Vec<f64>], cut: usize) -> f64 {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let means: Vec<f64> = series.iter().map(|series| mean(&series[cut.min(series.len() - 1)..])).collect();
+    let centre = mean(&means);
+    if centre == 0.0 {
+        return 0.0;
+    }
+    let squares: f64 = means.iter().map(|x| (x - centre).powi(2)).sum();
+    (squares / (means.len() - 1) as f64).sqrt() / centre
+}

@@ -1,0 +1,180 @@
+//! All files of an experiment, written point by point.
+
+use super::axis::OfPoint;
+use super::format::Format;
+use super::hgrm::{percentile_name, write_percentiles};
+use super::hlog::ResponseLog;
+use super::manifest::Summary;
+use super::results::{Comparison, Results};
+use super::table::{COMPARISON, TABLES, Table};
+use super::table_writer::TableWriter;
+use crate::scenario::{Axis, Study};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is being written.
+type Out = BufWriter<File>;
+
+/// The files of an experiment while they are written. Each has a name of its own until all are complete; the manifest
+/// comes last, so that it vouches for the others. What is kept in memory does not grow with the number of points, but for a
+/// few lines of the manifest.
+pub struct Files {
+    folder: PathBuf,
+    swept: bool,
+    /// Those that are complete, by their right names.
+    complete: Vec<String>,
+    tables: Vec<Open<Results>>,
+    comparison: Vec<Open<Comparison>>,
+    log: ResponseLog<Out>,
+    summary: Summary,
+}
+
+/// A table that is being written, and its name.
+type Open<S> = (String, TableWriter<S, Out>);
+
+const LOG: &str = "response_time.hlog";
+
+impl Files {
+    /// Begins the files of a study in a folder, its tables in the given formats. Files of other formats that are there
+    /// are of results that these replace, and go.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn create(folder: &Path, study: &Study, formats: &[Format]) -> io::Result<Self> {
+        let axes = &study.axes;
+        let (swept, trajectory) =
+            (!axes.is_empty(), study.points.iter().any(|point| point.plan.measure.trajectory.is_some()));
+        let mut complete = Vec::new();
+        let scenario = "scenario.yaml";
+        let mut out = open(folder, scenario)?;
+        out.write_all(study.to_yaml().as_bytes())?;
+        close(folder, scenario, out)?;
+        complete.push(scenario.to_owned());
+        let mut tables = Vec::new();
+        for table in &TABLES {
+            let wanted = table.name != "trajectory" || trajectory;
+            tables.extend(begin(folder, table, axes, if wanted { formats } else { &[] })?);
+        }
+        let compared = study.policies > 1;
+        // The policy is no key of a comparison, but a column of its own.
+        let others = &axes[..axes.len() - usize::from(compared)];
+        let comparison = begin(folder, &COMPARISON, others, if compared { formats } else { &[] })?;
+        let log = ResponseLog::new(open(folder, LOG)?, swept)?;
+        let summary = Summary::new(study);
+        Ok(Self { folder: folder.to_owned(), swept, complete, tables, comparison, log, summary })
+    }
+
+    /// Adds the results of a point. Points come in the order of the grid.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn add(&mut self, results: &Results) -> io::Result<()> {
+        for (name, table) in &mut self.tables {
+            table.add(results).map_err(|error| told(&self.folder, name, error))?;
+        }
+        let name = percentile_name(results.point, self.swept);
+        let mut out = open(&self.folder, &name)?;
+        write_percentiles(results, &mut out)?;
+        close(&self.folder, &name, out)?;
+        self.complete.push(name);
+        self.log.add(results).map_err(|error| told(&self.folder, LOG, error))?;
+        self.summary.add(results);
+        Ok(())
+    }
+
+    /// Adds comparisons of policies.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn compare(&mut self, rows: &[Comparison]) -> io::Result<()> {
+        for (name, table) in &mut self.comparison {
+            rows.iter().try_for_each(|row| table.add(row)).map_err(|error| told(&self.folder, name, error))?;
+        }
+        Ok(())
+    }
+
+    /// Completes all files and gives them their names.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn finish(self) -> io::Result<Summary> {
+        let Self { folder, mut complete, tables, comparison, log, summary, .. } = self;
+        for (name, table) in tables {
+            close(&folder, &name, table.finish().map_err(|error| told(&folder, &name, error))?)?;
+            complete.push(name);
+        }
+        for (name, table) in comparison {
+            close(&folder, &name, table.finish().map_err(|error| told(&folder, &name, error))?)?;
+            complete.push(name);
+        }
+        close(&folder, LOG, log.finish().map_err(|error| told(&folder, LOG, error))?)?;
+        complete.push(LOG.to_owned());
+        let manifest = "manifest.json";
+        let mut out = open(&folder, manifest)?;
+        summary.write(&mut out)?;
+        close(&folder, manifest, out)?;
+        complete.push(manifest.to_owned());
+        for name in complete {
+            fs::rename(unfinished(&folder, &name), folder.join(&name)).map_err(|error| told(&folder, &name, error))?;
+        }
+        Ok(summary)
+    }
+}
+
+/// Writes the files of a single point, its tables as CSV.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write_results(folder: &Path, study: &Study, results: &Results) -> io::Result<Summary> {
+    let mut files = Files::create(folder, study, &[Format::Csv])?;
+    files.add(results)?;
+    files.finish()
+}
+
+/// Begins a table in some formats, and takes it away in the others.
+fn begin<S: OfPoint>(
+    folder: &Path,
+    table: &'static Table<S>,
+    axes: &[Axis],
+    formats: &[Format],
+) -> io::Result<Vec<Open<S>>> {
+    let mut begun = Vec::new();
+    for &format in Format::ALL {
+        let name = table.file_name(format);
+        if formats.contains(&format) {
+            let writer = TableWriter::new(table, format, axes, open(folder, &name)?)?;
+            begun.push((name, writer));
+        } else {
+            remove_if_there(&folder.join(name))?;
+        }
+    }
+    Ok(begun)
+}
+
+fn unfinished(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!(".{name}.partial"))
+}
+
+fn open(folder: &Path, name: &str) -> io::Result<Out> {
+    let file = File::create(unfinished(folder, name)).map_err(|error| told(folder, name, error))?;
+    Ok(BufWriter::new(file))
+}
+
+fn close(folder: &Path, name: &str, out: Out) -> io::Result<()> {
+    let written = out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+    written.map_err(|error| told(folder, name, error))
+}
+
+fn told(folder: &Path, name: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", folder.join(name).display()))
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
