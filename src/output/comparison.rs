@@ -5,8 +5,7 @@ use super::results::Comparison;
 use super::table::{Rows, Table, fields};
 use std::io;
 
-pub(super) const TABLE: Table<Comparison> =
-    Table { name: "comparison", fields: || fields(&columns()), rows, is_wanted: |_| true };
+pub(super) const TABLE: Table<Comparison> = Table { name: "comparison", fields: || fields(&columns()), rows };
 
 fn columns() -> Vec<Column<Comparison>> {
     vec![

@@ -5,8 +5,7 @@ use super::results::{Estimate, Results};
 use super::table::{Rows, Table, fields};
 use std::io;
 
-pub(super) const TABLE: Table<Results> =
-    Table { name: "estimates", fields: || fields(&columns()), rows, is_wanted: |_| true };
+pub(super) const TABLE: Table<Results> = Table { name: "estimates", fields: || fields(&columns()), rows };
 
 fn columns() -> Vec<Column<Estimate>> {
     vec![

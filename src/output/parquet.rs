@@ -12,7 +12,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows in a row group. Those of one group are kept in memory, as columns are written one after the other: at most
 /// some 10 MB.
@@ -20,9 +20,24 @@ const ROWS_PER_GROUP: usize = 1 << 15;
 
 /// Writes row groups, and the footer at the end.
 pub(super) struct ParquetRows<W: Write + Send> {
-    file: SerializedFileWriter<W>,
+    file: SerializedFileWriter<Shared<W>>,
+    out: Shared<W>,
     columns: Vec<Chunk>,
     rows: usize,
+}
+
+/// What is written to, kept here while the file has it: the way by which a file gives it back hides what went wrong
+/// with the last bytes.
+struct Shared<W>(Arc<Mutex<W>>);
+
+impl<W: Write> Write for Shared<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
 }
 
 /// The values of a column in the current row group.
@@ -49,8 +64,9 @@ impl<W: Write + Send> ParquetRows<W> {
             .build();
         let columns = fields.iter().map(column).collect::<Result<_, _>>().map_err(plain)?;
         let schema = Type::group_type_builder("schema").with_fields(columns).build().map_err(plain)?;
-        let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(plain)?;
-        Ok(Self { file, columns: fields.iter().map(Chunk::new).collect(), rows: 0 })
+        let out = Shared(Arc::new(Mutex::new(out)));
+        let file = SerializedFileWriter::new(Shared(out.0.clone()), Arc::new(schema), Arc::new(properties));
+        Ok(Self { file: file.map_err(plain)?, out, columns: fields.iter().map(Chunk::new).collect(), rows: 0 })
     }
 
     pub(super) fn add(&mut self, row: &[Value<'_>]) -> io::Result<()> {
@@ -63,7 +79,9 @@ impl<W: Write + Send> ParquetRows<W> {
         if self.rows > 0 {
             self.write_group()?;
         }
-        self.file.into_inner().map_err(plain)
+        self.file.close().map_err(plain)?;
+        let out = Arc::into_inner(self.out.0).ok_or_else(|| io::Error::other("the file is still being written"))?;
+        Ok(out.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn write_group(&mut self) -> io::Result<()> {

@@ -6,8 +6,7 @@ use super::table::{Rows, Table, fields};
 use crate::measure::Reading;
 use std::io;
 
-pub(super) const TABLE: Table<Results> =
-    Table { name: "replications", fields: || fields(&columns()), rows, is_wanted: |_| true };
+pub(super) const TABLE: Table<Results> = Table { name: "replications", fields: || fields(&columns()), rows };
 
 struct Row<'a> {
     replication: u64,

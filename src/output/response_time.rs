@@ -5,8 +5,7 @@ use super::results::Results;
 use super::table::{Rows, Table, fields};
 use std::io;
 
-pub(super) const TABLE: Table<Results> =
-    Table { name: "response_time", fields: || fields(&columns()), rows, is_wanted: |_| true };
+pub(super) const TABLE: Table<Results> = Table { name: "response_time", fields: || fields(&columns()), rows };
 
 /// So many jobs had a response time between `low` and `high`, and this fraction of all at most `high`.
 struct Row {

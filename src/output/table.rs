@@ -16,8 +16,6 @@ use std::io;
 pub struct Table<S> {
     /// Its name, and that of its files.
     pub name: &'static str,
-    /// Whether there is such a table for a result at all.
-    pub is_wanted: fn(&S) -> bool,
     /// The columns of its own.
     pub(super) fields: fn() -> Vec<Field>,
     /// Gives the rows in their order.

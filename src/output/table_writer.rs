@@ -22,7 +22,7 @@ pub struct TableWriter<S: 'static, W: Write + Send> {
 }
 
 enum Encoder<W: Write + Send> {
-    Csv(CsvRows<W>),
+    Csv(Box<CsvRows<W>>),
     Json(JsonRows<W>),
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetRows<W>>),
@@ -42,7 +42,7 @@ impl<S: OfPoint, W: Write + Send> TableWriter<S, W> {
             }
         }
         let rows = match format {
-            Format::Csv => Encoder::Csv(CsvRows::new(&schema, out)?),
+            Format::Csv => Encoder::Csv(Box::new(CsvRows::new(&schema, out)?)),
             Format::Json => Encoder::Json(JsonRows::new(&schema, out)),
             #[cfg(feature = "parquet")]
             Format::Parquet => Encoder::Parquet(Box::new(ParquetRows::new(&schema, out)?)),

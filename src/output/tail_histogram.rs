@@ -5,8 +5,7 @@ use super::results::Results;
 use super::table::{Rows, Table, fields};
 use std::io;
 
-pub(super) const TABLE: Table<Results> =
-    Table { name: "tail_histogram", fields: || fields(&columns()), rows, is_wanted: |_| true };
+pub(super) const TABLE: Table<Results> = Table { name: "tail_histogram", fields: || fields(&columns()), rows };
 
 /// For this fraction of the time, s_k was between `low` and `high`, both included.
 struct Row {

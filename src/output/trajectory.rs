@@ -5,12 +5,7 @@ use super::results::{Curve, Mean, Results};
 use super::table::{Rows, Table, fields};
 use std::io;
 
-pub(super) const TABLE: Table<Results> = Table {
-    name: "trajectory",
-    fields: || fields(&columns()),
-    rows,
-    is_wanted: |results| results.time_course.is_some(),
-};
+pub(super) const TABLE: Table<Results> = Table { name: "trajectory", fields: || fields(&columns()), rows };
 
 /// The mean over the replications that have a value at this moment.
 struct Row<'a> {
