@@ -84,8 +84,8 @@ impl Directory {
         let mut cells = Cells::none(origin);
         match claim {
             Claim::Resume => {
-                remove_unfinished(&self.path)?;
                 cells.append_to(&self.own)?;
+                self.clear(shares)?;
                 // A single run goes on with what shares have done.
                 let others = if shares == 1 { cell_files(&self.path)? } else { Vec::new() };
                 others.iter().filter(|file| **file != self.own).try_for_each(|file| cells.read_from(file))?;
@@ -94,7 +94,7 @@ impl Directory {
                 cells.start(&self.own)?;
                 let others = if shares == 1 { cell_files(&self.path)? } else { Vec::new() };
                 others.iter().filter(|file| **file != self.own).try_for_each(fs::remove_file)?;
-                remove_unfinished(&self.path)?;
+                self.clear(shares)?;
             }
             Claim::Fresh => {
                 if self.own.try_exists()? {
@@ -104,6 +104,16 @@ impl Directory {
             }
         }
         Ok(cells)
+    }
+
+    /// Removes what a killed run was writing; other shares may be writing at this moment.
+    fn clear(&self, shares: u64) -> io::Result<()> {
+        if shares > 1 {
+            let own = self.own.with_extension("partial");
+            return if own.try_exists()? { fs::remove_file(own) } else { Ok(()) };
+        }
+        remove_unfinished(&self.path)?;
+        remove_unfinished(&self.path.join(CELLS))
     }
 
     /// Where it is.
@@ -212,14 +222,12 @@ fn cell_files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Removes what a killed run was writing.
-fn remove_unfinished(path: &Path) -> io::Result<()> {
-    for folder in [path.to_owned(), path.join(CELLS)] {
-        for entry in fs::read_dir(folder)? {
-            let file = entry?.path();
-            if file.extension() == Some(OsStr::new("partial")) {
-                fs::remove_file(file)?;
-            }
+/// Removes files that were not completed.
+pub(super) fn remove_unfinished(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let file = entry?.path();
+        if file.extension() == Some(OsStr::new("partial")) {
+            fs::remove_file(file)?;
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! All files of an experiment, written point by point.
 
 use super::axis::OfPoint;
+use super::directory::remove_unfinished;
 use super::format::Format;
 use super::hgrm::{percentile_name, write_percentiles};
 use super::hlog::ResponseLog;
@@ -20,6 +21,7 @@ type Out = BufWriter<File>;
 /// comes last, so that it vouches for the others. What is kept in memory does not grow with the number of points, but for a
 /// few lines of the manifest.
 pub struct Files {
+    unfinished: Unfinished,
     folder: PathBuf,
     swept: bool,
     /// Those that are complete, by their right names.
@@ -28,6 +30,16 @@ pub struct Files {
     comparison: Vec<Open<Comparison>>,
     log: ResponseLog<Out>,
     summary: Summary,
+}
+
+/// Takes away what was not completed, when writing has failed.
+struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // If they cannot be removed either, the next run into the folder does.
+        let _ = remove_unfinished(&self.0);
+    }
 }
 
 /// A table that is being written, and its name.
@@ -56,6 +68,8 @@ impl Files {
         formats: &[Format],
     ) -> io::Result<Self> {
         let swept = !axes.is_empty();
+        remove_percentiles(folder)?;
+        let guard = Unfinished(folder.to_owned());
         let mut complete = Vec::new();
         let scenario = "scenario.yaml";
         let mut out = open(folder, scenario)?;
@@ -72,7 +86,7 @@ impl Files {
         let comparison = begin(folder, &COMPARISON, others, if compared { formats } else { &[] })?;
         let log = ResponseLog::new(open(folder, LOG)?, swept)?;
         let summary = Summary::new(axes);
-        Ok(Self { folder: folder.to_owned(), swept, complete, tables, comparison, log, summary })
+        Ok(Self { unfinished: guard, folder: folder.to_owned(), swept, complete, tables, comparison, log, summary })
     }
 
     /// Adds the results of a point. Points come in the order of the grid.
@@ -109,7 +123,7 @@ impl Files {
     /// # Errors
     /// If a file cannot be written.
     pub fn finish(self) -> io::Result<Summary> {
-        let Self { folder, mut complete, tables, comparison, log, summary, .. } = self;
+        let Self { unfinished: _guard, folder, mut complete, tables, comparison, log, summary, .. } = self;
         for (name, table) in tables {
             close(&folder, &name, table.finish().map_err(|error| told(&folder, &name, error))?)?;
             complete.push(name);
@@ -161,6 +175,18 @@ fn begin<S: OfPoint>(
         }
     }
     Ok(begun)
+}
+
+/// Removes the percentile files of results that these replace: there may have been more points.
+fn remove_percentiles(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("response_time") && name.ends_with(".hgrm") {
+            remove_if_there(&folder.join(&*name))?;
+        }
+    }
+    Ok(())
 }
 
 fn unfinished(folder: &Path, name: &str) -> PathBuf {

@@ -338,7 +338,9 @@ fn range(text: &str) -> Result<Vec<String>, (String, String)> {
     if more.is_some() {
         return Err(told("has too many parts"));
     }
-    let whole_ends = integer(from).zip(integer(to));
+    // 1.0 is a whole number too, but whoever writes it so means a real one.
+    let whole = |text: &str| integer(text).filter(|_| !text.contains('.'));
+    let whole_ends = whole(from).zip(whole(to));
     let count = match (count, scale, whole_ends) {
         (Some(count), ..) => count.parse::<usize>().ok().filter(|&count| (2..=MOST_POINTS).contains(&count)),
         (None, "integer", Some((a, b))) => a.abs_diff(b).try_into().ok().map(|n: usize| n.saturating_add(1)),
