@@ -133,10 +133,18 @@ impl Plan {
 
     /// The mean-field limit of the scenario, where one is known.
     pub fn mean_field(&self) -> Option<MeanField> {
-        if self.slots.is_some() {
-            return None;
+        self.limit().ok()
+    }
+
+    /// The mean-field limit of the scenario, or why none is known.
+    ///
+    /// # Errors
+    /// The reason.
+    pub fn limit(&self) -> Result<MeanField, String> {
+        match self.slots {
+            Some(_) => Err("the mean-field limit is in continuous time".into()),
+            None => MeanField::new(&self.system, &self.policy),
         }
-        MeanField::new(&self.system, &self.policy)
     }
 
     /// About how many bytes of memory one replication takes.
@@ -340,7 +348,12 @@ fn initial(spec: &InitialSpec, system: &System, policy: &Policy) -> Result<Initi
             _ => Ok(Initial::Length(*length)),
         },
         InitialSpec::FixedPoint => match MeanField::new(system, policy) {
-            Some(limit) if system.servers.are_homogeneous() => Ok(Initial::Tail(limit.tail().to_vec())),
+            // The average of a board's phases is no state that repeats.
+            Ok(limit)
+                if system.servers.are_homogeneous() && (limit.is_exact() || policy.information.is_exact()) =>
+            {
+                Ok(Initial::Tail(limit.tail()))
+            }
             _ => Err(Fault::new(
                 "no mean-field fixed point is known for this scenario",
                 "write initial: empty and a longer warm-up",

@@ -6,7 +6,7 @@ mod preference;
 mod refresh;
 mod theorems;
 
-pub use mean_field::MeanField;
+pub use mean_field::{MeanField, NEGLIGIBLE, Trajectory, TrajectoryError, Truncated};
 pub use overload::Overload;
 pub use preference::Preference;
 pub use refresh::{Bound, Refresh};
