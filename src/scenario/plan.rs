@@ -349,9 +349,7 @@ fn initial(spec: &InitialSpec, system: &System, policy: &Policy) -> Result<Initi
         },
         InitialSpec::FixedPoint => match MeanField::new(system, policy) {
             // The average of a board's phases is no state that repeats.
-            Ok(limit)
-                if system.servers.are_homogeneous() && (limit.is_exact() || policy.information.is_exact()) =>
-            {
+            Ok(limit) if system.servers.are_homogeneous() && (limit.is_exact() || policy.information.is_exact()) => {
                 Ok(Initial::Tail(limit.tail()))
             }
             _ => Err(Fault::new(

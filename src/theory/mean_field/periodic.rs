@@ -28,7 +28,9 @@ pub(super) fn find(system: &System, policy: &Policy, board: &Periodic) -> Result
         return Err("no limit is worked out for boards to which each dispatcher adds its own jobs".into());
     }
     if !system.servers.are_homogeneous() || system.buffer.is_some() {
-        return Err("the limit of periodic updates is worked out for servers of one rate without limited buffers".into());
+        return Err(
+            "the limit of periodic updates is worked out for servers of one rate without limited buffers".into()
+        );
     }
     let law = LevelLaw::new(&policy.dispatch, &system.servers)?;
     let rate = system.servers.classes()[0].rate;

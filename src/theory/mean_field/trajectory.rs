@@ -74,12 +74,7 @@ impl Trajectory {
         }
     }
 
-    fn with_levels(
-        drift: &Drift,
-        start: &[Vec<f64>],
-        times: &[f64],
-        tolerance: f64,
-    ) -> Result<Self, TrajectoryError> {
+    fn with_levels(drift: &Drift, start: &[Vec<f64>], times: &[f64], tolerance: f64) -> Result<Self, TrajectoryError> {
         let mut state = drift.state(start);
         let mut found = Self { times: times.to_vec(), tails: Vec::new(), beyond: 0.0 };
         let mut now = 0.0;
