@@ -1,11 +1,13 @@
 //! What the simulation should give: limits, formulas and theorems, without looking at an engine.
 
+mod exact;
 mod mean_field;
 mod overload;
 mod preference;
 mod refresh;
 mod theorems;
 
+pub use exact::{Exact, NotSolved};
 pub use mean_field::MeanField;
 pub use overload::Overload;
 pub use preference::Preference;
