@@ -95,6 +95,18 @@ impl MeanField {
         }
     }
 
+    /// The same with another tail s_1, s_2, ... of servers that are all alike. All else follows from it for every number
+    /// of servers, by the balance of flows between levels.
+    pub(super) fn with_tail(&self, tail: &[f64], source: &'static str) -> Self {
+        let mut other = self.clone();
+        other.source = source;
+        for class in &mut other.classes {
+            class.tail = tail.to_vec();
+            class.jobs = tail.iter().rev().sum();
+        }
+        other
+    }
+
     /// Whether the values hold for every number of servers, and not only in the limit.
     pub fn is_exact(&self) -> bool {
         self.exact

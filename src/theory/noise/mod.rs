@@ -133,13 +133,9 @@ impl Noise {
         self.trace() + second / self.servers
     }
 
-    /// The refined fraction s_k: with the corrections of order 1 / N, clamped to what a fraction can be.
-    pub fn tail_at(&self, k: usize) -> f64 {
-        let corrected = |k: usize| self.fixed_point[k - 1] + self.first[k - 1] / self.servers;
-        if k == 0 || k > self.fixed_point.len() {
-            return if k == 0 { 1.0 } else { 0.0 };
-        }
-        corrected(k).clamp(0.0, 1.0)
+    /// The refined fractions s_1, s_2, ...: with the corrections of order 1 / N.
+    pub fn tail(&self) -> Vec<f64> {
+        self.fixed_point.iter().zip(&self.first).map(|(s, v)| s + v / self.servers).collect()
     }
 
     /// Mean jobs per server with corrections up to an order in 1 / N: 0, 1 or 2.
@@ -156,11 +152,16 @@ impl Noise {
         }
     }
 
-    /// Whether the correction of order 1 / N is small enough to be believed: a third of the mean number of jobs at most.
+    /// Whether the corrections of order 1 / N are worth having: there are any, they add a third to the mean number of
+    /// jobs at most, and leave the fractions between 0 and 1 and in order.
     pub fn is_trustworthy(&self) -> bool {
         let moved: f64 = self.first.iter().sum::<f64>() / self.servers;
         let plain: f64 = self.fixed_point.iter().sum();
-        moved.abs() < plain / 3.0
+        let tail = self.tail();
+        self.fixed_point.len() > 1
+            && moved.abs() < plain / 3.0
+            && tail.iter().all(|s| (-1e-15..=1.0).contains(s))
+            && tail.is_sorted_by(|a, b| *a >= *b - 1e-15)
     }
 }
 
