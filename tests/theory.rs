@@ -234,8 +234,8 @@ fn sub_halfin_whitt() {
         let regime = SubHalfinWhitt { servers, gamma };
         let d = regime.choices(m).expect("a solution");
         let predicted = regime.prediction(m, d);
-        // The fixed points given are for d rounded down.
-        let rounded = d.floor();
+        // The fixed points given are for d rounded up.
+        let rounded = d.ceil();
         let load = 1.0 - servers.powf(-gamma);
         let fixed = |i: usize| load.powf((0..=i as i32).map(|j| rounded.powi(j)).sum());
         for (name, entry) in case["values"].as_object().expect("values") {

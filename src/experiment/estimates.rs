@@ -4,6 +4,7 @@ use crate::measure::{DelayHistogram, Metric};
 use crate::output::{Estimate, Replication};
 use crate::scenario::Plan;
 use crate::stats::Interval;
+use crate::theory::Prediction;
 use std::collections::BTreeMap;
 
 /// All estimates in the order of the metrics, and keys in theirs.
@@ -13,7 +14,7 @@ pub(super) fn estimates(
     response: Option<&DelayHistogram>,
     waiting: Option<&DelayHistogram>,
 ) -> Vec<Estimate> {
-    let theory = plan.mean_field();
+    let predictions = plan.predictions();
     let columns = columns(replications);
     let mut estimates = Vec::new();
     for (metric, keys) in columns {
@@ -34,7 +35,7 @@ pub(super) fn estimates(
             };
             // The quantile of all jobs, not the mean of quantiles.
             let point = pooled.map(|histogram| key.text.parse().ok().and_then(|q| histogram.quantile(q)));
-            let theory = theory.as_ref().and_then(|theory| theory.value(metric, &key.text));
+            let theory = predictions.of(metric, &key.text);
             estimates.push(estimate(plan, metric, key.text, &values, point, theory));
         }
     }
@@ -48,7 +49,7 @@ fn estimate(
     key: String,
     values: &[f64],
     point: Option<Option<f64>>,
-    theory: Option<f64>,
+    theory: Option<Prediction>,
 ) -> Estimate {
     let interval = Interval::of_mean(values, plan.confidence);
     let estimate = point.unwrap_or(interval.map(|interval| interval.mean));
@@ -65,7 +66,8 @@ fn estimate(
         high: around(1.0),
         std_error: steady.and_then(|interval| interval.std_error),
         replications: values.len() as u64,
-        theory,
+        theory: theory.map(|theory| theory.value),
+        theory_kind: theory.map(|theory| theory.kind),
     }
 }
 

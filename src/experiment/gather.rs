@@ -1,11 +1,13 @@
 //! Gathers the records of replications, in order, into one result.
 
+use super::distance::squared_distance;
 use super::estimates::estimates;
 use super::time_course::Courses;
 use crate::measure::{DelayHistogram, Metric, Record, TimeHistogram};
 use crate::output::{Jobs, Manifest, Replication, Results};
 use crate::scenario::Plan;
 use crate::stats::{Interval, Warning, paired_t};
+use crate::theory::MeanField;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
@@ -23,6 +25,7 @@ pub(super) struct Gather<'a> {
     jobs: Jobs,
     halves: Vec<[f64; 2]>,
     courses: Courses,
+    limit: Option<MeanField>,
 }
 
 impl<'a> Gather<'a> {
@@ -38,6 +41,7 @@ impl<'a> Gather<'a> {
             jobs: Jobs::default(),
             halves: Vec::new(),
             courses: Courses::default(),
+            limit: plan.mean_field(),
         }
     }
 
@@ -73,7 +77,11 @@ impl<'a> Gather<'a> {
         self.jobs.add(&record.balance);
         self.halves.push(record.halves);
         self.courses.add(&record.trajectory);
-        self.replications.push(Replication { replication: index, readings: record.readings });
+        let mut readings = record.readings;
+        if let Some(limit) = &self.limit {
+            readings.extend(squared_distance(&readings, limit, f64::from(self.plan.system.servers.len())));
+        }
+        self.replications.push(Replication { replication: index, readings });
     }
 
     /// The result; replications that finished behind a missing one count too.

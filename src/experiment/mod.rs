@@ -1,5 +1,6 @@
 //! The composition root: replications on all cores, gathered in order into one result.
 
+mod distance;
 mod estimates;
 mod gather;
 mod replication;

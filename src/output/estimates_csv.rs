@@ -5,7 +5,8 @@ use super::{row, table};
 use std::io::{self, Write};
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let columns = ["point", "metric", "key", "estimate", "low", "high", "std_error", "replications", "theory"];
+    let columns =
+        ["point", "metric", "key", "estimate", "low", "high", "std_error", "replications", "theory", "theory_kind"];
     let mut table = table(out, &columns)?;
     for estimate in &results.estimates {
         row(&mut table, estimate)?;

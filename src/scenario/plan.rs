@@ -13,7 +13,7 @@ use crate::model::slots::Slots;
 use crate::model::{Dispatchers, Fault, Initial, Law, ServerClass, Servers, System, Window};
 use crate::policy::Policy;
 use crate::stats::{Confidence, Warning};
-use crate::theory::{MeanField, Overload, Theorems};
+use crate::theory::{ManyServerLoad, MeanField, Overload, Predictions, Report, Theorems};
 use std::path::Path;
 
 /// A scenario ready to run.
@@ -49,6 +49,27 @@ impl Plan {
     /// # Errors
     /// The first rule that is broken, and where.
     pub fn read(text: &str, origin: &str, fallback_name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
+        let plan = Self::read_for_theory(text, origin, fallback_name, overrides)?;
+        memory::check(&plan.system, &plan.policy, &plan.measure).map_err(|fault| {
+            let root = Node::parse(text, origin).and_then(|mut root| {
+                overrides.iter().try_for_each(|assignment| root.set(assignment))?;
+                Ok(root)
+            });
+            root.map_or_else(|error| error, |root| locate(&root, "", fault))
+        })?;
+        Ok(plan)
+    }
+
+    /// The same for a scenario that is not run, and may need more memory than there is.
+    ///
+    /// # Errors
+    /// The first rule that is broken, and where.
+    pub fn read_for_theory(
+        text: &str,
+        origin: &str,
+        fallback_name: &str,
+        overrides: &[String],
+    ) -> Result<Self, ScenarioError> {
         let mut root = Node::parse(text, origin)?;
         for assignment in overrides {
             root.set(assignment)?;
@@ -94,7 +115,6 @@ impl Plan {
         policy.validate(&system).map_err(located("policy"))?;
         let slots = resolve_slots(&mut scenario, &system, &policy).map_err(located(""))?;
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
-        memory::check(&system, &policy, &scenario.measure).map_err(located(""))?;
         check_clock(&system, window, scenario.run.time.get()).map_err(located("run"))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
             if !(0.0..=1.0).contains(&q) {
@@ -145,6 +165,18 @@ impl Plan {
             Some(_) => Err("the mean-field limit is in continuous time".into()),
             None => MeanField::new(&self.system, &self.policy),
         }
+    }
+
+    /// What theory predicts for the metrics of a run.
+    pub fn predictions(&self) -> Predictions {
+        Predictions::new(&self.system, &self.policy, self.slots.as_ref())
+    }
+
+    /// All that theory says, and why the rest is not known.
+    pub fn theory(&self) -> Report {
+        let regime = self.scenario.many_server.as_ref();
+        let load = regime.map(|regime| ManyServerLoad { beta: regime.beta.get(), gamma: regime.gamma.get() });
+        Report::new(&self.system, &self.policy, self.slots.as_ref(), load, &self.measure.quantiles)
     }
 
     /// About how many bytes of memory one replication takes.

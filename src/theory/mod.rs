@@ -10,6 +10,7 @@ mod predictions;
 mod preference;
 mod refresh;
 mod regime;
+mod report;
 mod theorems;
 
 pub use exact::{Exact, NotSolved};
@@ -22,6 +23,7 @@ pub use predictions::{Kind, Prediction, Predictions};
 pub use preference::Preference;
 pub use refresh::{Bound, Refresh};
 pub use regime::{Regime, SubHalfinWhitt};
+pub use report::{Known, Level, ManyServerLoad, Report, Statement, Unknown};
 pub use theorems::{Theorems, Verdict};
 
 /// A number with four significant digits, for messages.

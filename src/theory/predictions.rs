@@ -136,7 +136,11 @@ impl Predictions {
     fn in_the_limit(&self, metric: Metric, key: &str) -> Option<Prediction> {
         let limit = self.limit.as_ref().ok()?;
         if let Some(value) = self.fluctuation(metric, key) {
-            return Some(Prediction { value, kind: Kind::RefinedMeanField, source: "linear noise (Lyapunov equation)" });
+            return Some(Prediction {
+                value,
+                kind: Kind::RefinedMeanField,
+                source: "linear noise (Lyapunov equation)",
+            });
         }
         let found = self.refined.as_ref().unwrap_or(limit);
         let value = found.value(metric, key)?;

@@ -39,7 +39,10 @@ pub struct Noise {
 /// Levels up to which the equations are solved: the cost grows with the third power, that of the second order with the
 /// fourth.
 const MOST_LEVELS: usize = 120;
-const MOST_FOR_SECOND: usize = 20;
+const MOST_FOR_SECOND: usize = 24;
+
+/// Negligible levels that are kept.
+const BEYOND: usize = 3;
 
 impl Noise {
     /// The expansion for a system under a policy.
@@ -100,6 +103,11 @@ impl Noise {
             if fixed_point.len() == MOST_LEVELS {
                 return Err(format!("more than {MOST_LEVELS} levels would have to be kept"));
             }
+            fixed_point.push(level);
+            level = load * leading.at(level, 0);
+        }
+        // The noise of the last level moves the means of those beyond, which without it would be negligible.
+        for _ in 0..BEYOND {
             fixed_point.push(level);
             level = load * leading.at(level, 0);
         }
