@@ -6,7 +6,7 @@
 use herdsim::measure::Metric;
 use herdsim::policy::LevelLaw;
 use herdsim::scenario::Plan;
-use herdsim::theory::{HalfinWhitt, MMN, MeanField, Noise, SubHalfinWhitt, Trajectory, Truncated};
+use herdsim::theory::{HalfinWhitt, HeavyTraffic, MMN, MeanField, Noise, SubHalfinWhitt, Trajectory, Truncated};
 use serde_json::Value;
 
 const CASES: &str = include_str!("cases/theory.json");
@@ -247,4 +247,30 @@ fn sub_halfin_whitt() {
             }
         }
     });
+}
+
+/// Two servers in slots under join the shortest queue: the lower bound is below the exact number of jobs and keeps its
+/// distance as epsilon falls, zeta / (2 epsilon) comes near it.
+#[test]
+fn heavy_traffic_in_slots() {
+    let mut distances = Vec::new();
+    let cases: Vec<Value> = serde_json::from_str(SLOW_CASES).expect("JSON");
+    for case in cases.iter().filter(|case| case["id"].as_str().is_some_and(|id| id.starts_with("C/heavy/"))) {
+        let (exact, rate) = (&case["values"]["EQ_begin"]["value"], &case["params"]["arrival_pmf_mean"]);
+        let exact = exact.as_f64().expect("a number");
+        let plan = plan(&format!(
+            "{{clock: slotted, slots: {{arrivals: {{binomial: {{trials: 2}}}}, service: bernoulli}}, \
+             servers: [{{count: 2, rate: 0.5}}], arrival_rate: {rate}, policy: {{dispatch: shortest}}}}"
+        ));
+        let slots = plan.slots.as_ref().expect("slotted");
+        let heavy = HeavyTraffic::new(&plan.system, slots);
+        let bound = heavy.lower_bound(&plan.system, slots).expect("log-concave services");
+        assert!(bound > 0.0 && bound < exact, "{bound} for {exact}");
+        let relative = heavy.jobs().expect("stable") / exact - 1.0;
+        distances.push((heavy.epsilon, exact - bound, relative.abs()));
+    }
+    assert_eq!(distances.len(), 4);
+    for (epsilon, distance, relative) in distances {
+        assert!(distance < 1.0 && relative < epsilon, "{epsilon}: {distance} {relative}");
+    }
 }

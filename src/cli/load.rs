@@ -1,7 +1,7 @@
 //! Reading a scenario as the run and check commands name it.
 
 use super::Failure;
-use crate::scenario::{DEFAULT, Plan};
+use crate::scenario::{DEFAULT, Plan, ScenarioError};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -22,8 +22,17 @@ pub(super) struct Source {
 impl Source {
     /// Reads and resolves the scenario.
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
-        let read = match &self.file {
-            None => Plan::read(DEFAULT, "built-in scenario", "supermarket", &self.overrides),
+        self.read(Plan::read)
+    }
+
+    /// The same for a scenario that is not run, however many servers it has.
+    pub(super) fn plan_for_theory(&self) -> Result<Plan, Failure> {
+        self.read(Plan::read_for_theory)
+    }
+
+    fn read(&self, read: impl Fn(&str, &str, &str, &[String]) -> Result<Plan, ScenarioError>) -> Result<Plan, Failure> {
+        let plan = match &self.file {
+            None => read(DEFAULT, "built-in scenario", "supermarket", &self.overrides),
             Some(path) => {
                 let name = path.display().to_string();
                 let told = |reason: String| Failure::Input(format!("{name}: {reason}"));
@@ -40,9 +49,9 @@ impl Source {
                     told(format!("line {line}: is not UTF-8 text\n  help: save the file as UTF-8"))
                 })?;
                 let stem = path.file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy());
-                Plan::read(&text, &name, &stem, &self.overrides)
+                read(&text, &name, &stem, &self.overrides)
             }
         };
-        read.map_err(|error| Failure::Input(error.to_string()))
+        plan.map_err(|error| Failure::Input(error.to_string()))
     }
 }

@@ -7,6 +7,7 @@ mod progress;
 mod run;
 mod schema;
 mod table;
+mod theory;
 
 use clap::{ArgAction, Parser, Subcommand};
 use std::fmt;
@@ -31,6 +32,8 @@ enum Command {
     Run(run::Run),
     /// Print a scenario with all defaults filled in, and what is wrong with it, without running it.
     Check(check::Check),
+    /// Print all that theory says of a scenario, without running it.
+    Theory(theory::Theory),
     /// Print the JSON Schema of scenarios, for completion in editors.
     Schema,
     /// Print every strategy, information rule, law and metric with a line each.
@@ -76,6 +79,7 @@ pub fn main() -> ExitCode {
     let ended = match arguments.command {
         Command::Run(run) => run.execute(),
         Command::Check(check) => check.execute(),
+        Command::Theory(theory) => theory.execute(),
         Command::Schema => schema::execute(),
         Command::List => list::execute(),
     };

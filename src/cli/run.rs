@@ -70,13 +70,8 @@ impl Run {
             let manifest = &results.manifest;
             // A name may hold anything; a terminal gets none of its control codes.
             let name: String = manifest.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-            let note = if plan.mean_field().is_some_and(|limit| !limit.is_exact()) {
-                "theory: the limit as the number of servers grows\n"
-            } else {
-                ""
-            };
             print(&format!(
-                "{name}: {} jobs in {} of {} after a warm-up of {}, seed {}, {} engine, {:.1} s\n{}\n{note}\
+                "{name}: {} jobs in {} of {} after a warm-up of {}, seed {}, {} engine, {:.1} s\n{}\n\
                  Results are in {}\n",
                 manifest.jobs.arrived,
                 match manifest.replications {

@@ -51,17 +51,35 @@ impl HeavyTraffic {
     /// A lower bound of the mean number of jobs at the start of a slot, for every policy and every epsilon above 0.
     ///
     /// The single queue with all services pooled has fewer jobs on every path. For it, squaring one slot gives
-    /// `E[q] = (zeta + epsilon^2 - E[U^2]) / (2 epsilon)` with U the services unused, and `U <= S`, `E[U] = epsilon`
-    /// give `E[U^2] <= largest services per slot * epsilon` where services are bounded; without that bound none is had.
+    /// `E[q] = (zeta + epsilon^2 - E[U^2]) / (2 epsilon)` with U the services unused and `E[U] = epsilon`. Given what
+    /// there is to do, x, U is what S has beyond x. If S is log-concave that falls with x in likelihood ratio, and so does
+    /// the mean of its size-biased law, so that `E[U^2] <= epsilon E[S^2] / E[S]`; if S is bounded, `E[U^2] <= epsilon
+    /// max S`. None is told where neither holds.
     pub fn lower_bound(&self, system: &System, slots: &Slots) -> Option<f64> {
-        let most: f64 = system
-            .servers
-            .classes()
-            .iter()
-            .map(|class| Some(f64::from(class.count) * largest(&slots.service, class.rate)?))
-            .sum::<Option<f64>>()?;
-        let bound = (self.zeta + self.epsilon.powi(2) - most * self.epsilon) / (2.0 * self.epsilon);
+        let classes = system.servers.classes();
+        let all = |of: &dyn Fn(f64) -> Option<f64>| -> Option<f64> {
+            classes.iter().map(|class| Some(f64::from(class.count) * of(class.rate)?)).sum()
+        };
+        let mean = system.servers.total_rate();
+        let spread = self.zeta - self.arrivals;
+        let biased = is_log_concave(&slots.service).then_some(mean + spread / mean);
+        let largest = all(&|rate| largest(&slots.service, rate));
+        let ratio = match (biased, largest) {
+            (Some(biased), Some(largest)) => biased.min(largest),
+            (biased, largest) => biased.or(largest)?,
+        };
+        let bound = (self.zeta + self.epsilon.powi(2) - ratio * self.epsilon) / (2.0 * self.epsilon);
         (self.epsilon > 0.0).then_some(bound.max(0.0))
+    }
+}
+
+/// Whether the probabilities of a law are log-concave; sums of such laws are too.
+fn is_log_concave(law: &CountLaw) -> bool {
+    match law {
+        CountLaw::Poisson | CountLaw::Geometric | CountLaw::Bernoulli | CountLaw::Constant | CountLaw::Binomial(_) => {
+            true
+        }
+        CountLaw::Batch(_) | CountLaw::Empirical(_) => false,
     }
 }
 

@@ -39,8 +39,8 @@ impl Truncated {
         self.with_sensitivity(start, &still, time, tolerance).map(|(state, _)| state)
     }
 
-    /// The state at a time, and how it changes to first order when the start moves in a direction z: the system (8) of
-    /// the paper, `dx/dt = J(s(t)) x` from `x(0) = z`, with J the Jacobian along the unperturbed path.
+    /// The state at a time, and how it changes to first order when the start moves in a direction z: the first-order
+    /// system of the paper, `dx/dt = J(s(t)) x` from `x(0) = z`, with J the Jacobian along the unperturbed path.
     ///
     /// # Errors
     /// If the solver gives up.
