@@ -112,7 +112,7 @@ mod tests {
         let response = Mixture { parts: &parts, extra: 1 };
         let waiting = Mixture { parts: &parts, extra: 0 };
         assert!((response.mean() - 5.0).abs() < 1e-12 && (response.variance() - 25.0).abs() < 1e-11);
-        for time in [0.3, 4.0, 30.0] {
+        for time in [0.3_f64, 4.0, 30.0] {
             let exact = (-0.2 * time).exp();
             assert!((response.survival(time) - exact).abs() < 1e-14);
             assert!((waiting.survival(time) - 0.8 * exact).abs() < 1e-14);
