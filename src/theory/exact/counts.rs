@@ -2,7 +2,6 @@
 
 use super::not_solved::NotSolved;
 use crate::model::CountLaw;
-use statrs::distribution::{Binomial, Discrete, Poisson};
 
 /// Probabilities below this, beyond the mean, are left out.
 const NEGLIGIBLE: f64 = 1e-18;
@@ -20,14 +19,12 @@ pub(super) fn probabilities(law: &CountLaw, mean: f64) -> Result<Vec<f64>, NotSo
         return Ok(vec![1.0]);
     }
     let listed = match law {
-        CountLaw::Poisson => {
-            let law = Poisson::new(mean).map_err(|_| wrong())?;
-            list(mean, |k| law.pmf(k))
-        }
+        CountLaw::Poisson => list(mean, |k| poisson(mean, k)),
         CountLaw::Geometric => {
             let r = mean / (1.0 + mean);
             list(mean, |k| (1.0 - r) * r.powf(k as f64))
         }
+        // A probability above 1 is refused below.
         CountLaw::Bernoulli => Some(vec![1.0 - mean, mean]),
         CountLaw::Constant => {
             let whole = mean as usize;
@@ -35,13 +32,12 @@ pub(super) fn probabilities(law: &CountLaw, mean: f64) -> Result<Vec<f64>, NotSo
         }
         CountLaw::Binomial(binomial) => {
             let trials = binomial.trials.get();
-            let law = Binomial::new(mean / trials as f64, trials).map_err(|_| wrong())?;
-            list(mean, |k| law.pmf(k))
+            list(mean, |k| binomial_probability(trials, mean / trials as f64, k))
         }
         CountLaw::Batch(batch) => {
             let size = batch.size.get();
-            let batches = Poisson::new(mean / size as f64).map_err(|_| wrong())?;
-            list(mean + size as f64, |k| if k % size == 0 { batches.pmf(k / size) } else { 0.0 })
+            let batches = mean / size as f64;
+            list(mean + size as f64, |k| if k % size == 0 { poisson(batches, k / size) } else { 0.0 })
         }
         CountLaw::Empirical(table) => {
             let largest = table.values.iter().copied().max().unwrap_or(0) as usize;
@@ -85,13 +81,25 @@ fn list(mean: f64, probability: impl Fn(u64) -> f64) -> Option<Vec<f64>> {
 
 /// The law of the number that one dispatcher receives out of `total`, each with probability `share`.
 pub(super) fn split(total: u16, share: f64) -> Vec<f64> {
-    if share >= 1.0 {
-        return (0..=total).map(|k| if k == total { 1.0 } else { 0.0 }).collect();
+    let total = u64::from(total);
+    (0..=total).map(|k| binomial_probability(total, share.min(1.0), k)).collect()
+}
+
+/// `e^-mean mean^k / k!`, factor by factor.
+fn poisson(mean: f64, k: u64) -> f64 {
+    // An equal part of the exponential goes with each factor, so that none of the products is too small or large.
+    let part = (-mean / (k as f64 + 1.0)).exp();
+    (1..=k).fold(part, |product, i| product * part * mean / i as f64)
+}
+
+/// `(n over k) p^k (1 - p)^(n - k)`, factor by factor.
+fn binomial_probability(n: u64, p: f64, k: u64) -> f64 {
+    if k > n {
+        return 0.0;
     }
-    match Binomial::new(share, u64::from(total)) {
-        Ok(law) => (0..=u64::from(total)).map(|k| law.pmf(k)).collect(),
-        Err(_) => vec![1.0],
-    }
+    let few = k.min(n - k);
+    let ways = (1..=few).fold(1.0, |ways, i| ways * (n - few + i) as f64 / i as f64);
+    ways * p.powf(k as f64) * (1.0 - p).powf((n - k) as f64)
 }
 
 #[cfg(test)]

@@ -11,21 +11,39 @@ pub(super) struct Matrix {
     rates: Vec<f64>,
     /// The rate at which each state is left.
     leaving: Vec<f64>,
-    /// The group of each state, counted from 0; states of a group differ in detail only.
-    group: Vec<u32>,
-    groups: usize,
+    /// The states in groups, in several ways that take turns.
+    partitions: Vec<Partition>,
     /// Whether sweeps go one way only, along the phases of a slot.
     one_way: bool,
 }
 
+/// States in groups whose members differ in detail only.
+#[derive(Debug)]
+pub(super) struct Partition {
+    /// The group of each state, counted from 0.
+    group: Vec<u32>,
+    groups: usize,
+}
+
+impl Partition {
+    /// States of equal value are in one group.
+    pub(super) fn by(values: &[usize]) -> Self {
+        let mut levels = values.to_vec();
+        levels.sort_unstable();
+        levels.dedup();
+        let group = values.iter().map(|value| levels.partition_point(|other| other < value) as u32).collect();
+        Self { group, groups: levels.len() }
+    }
+}
+
 impl Matrix {
-    /// The chain with these transitions (from, to, rate), with the groups of the states; states are swept in order.
+    /// The chain with these transitions (from, to, rate); states are swept in order.
     pub(super) fn new(
-        group: Vec<u32>,
+        partitions: Vec<Partition>,
         one_way: bool,
         transitions: impl Iterator<Item = (u32, u32, f64)> + Clone,
     ) -> Self {
-        let states = group.len();
+        let states = partitions.first().map_or(0, |partition| partition.group.len());
         let mut leaving = vec![0.0; states];
         let mut first = vec![0_usize; states + 1];
         for (from, to, rate) in transitions.clone() {
@@ -44,8 +62,7 @@ impl Matrix {
             rates[*place] = rate;
             *place += 1;
         }
-        let groups = group.iter().max().map_or(0, |&last| last as usize + 1);
-        Self { first, from, rates, leaving, group, groups, one_way }
+        Self { first, from, rates, leaving, partitions, one_way }
     }
 
     /// Betters the law until the flow that does not balance, per unit of time, is at most `tolerance`, it betters no
@@ -56,8 +73,8 @@ impl Matrix {
         let mut residual = f64::INFINITY;
         let mut used = 0;
         while used < cycles {
+            self.aggregate(&self.partitions[used % self.partitions.len()], law);
             used += 1;
-            self.aggregate(law);
             self.sweep(law);
             residual = self.residual(law);
             if residual <= tolerance {
@@ -105,28 +122,29 @@ impl Matrix {
 
     /// Gives each group the weight that the chain of groups has, as the states within stand to each other (Takahashi
     /// 1975; Koury, McAllister and Stewart 1984).
-    fn aggregate(&self, law: &mut [f64]) {
-        let mut weights = vec![0.0; self.groups];
-        for (i, &group) in self.group.iter().enumerate() {
+    fn aggregate(&self, partition: &Partition, law: &mut [f64]) {
+        let (group_of, groups) = (&partition.group, partition.groups);
+        let mut weights = vec![0.0; groups];
+        for (i, &group) in group_of.iter().enumerate() {
             weights[group as usize] += law[i];
         }
-        let mut rates = vec![0.0; self.groups * self.groups];
-        for (i, &group) in self.group.iter().enumerate() {
+        let mut rates = vec![0.0; groups * groups];
+        for (i, &group) in group_of.iter().enumerate() {
             for place in self.first[i]..self.first[i + 1] {
                 let source = self.from[place] as usize;
-                let other = self.group[source];
+                let other = group_of[source];
                 if other != group {
-                    rates[other as usize * self.groups + group as usize] += law[source] * self.rates[place];
+                    rates[other as usize * groups + group as usize] += law[source] * self.rates[place];
                 }
             }
         }
         for (group, &weight) in weights.iter().enumerate() {
             if weight > 0.0 {
-                rates[group * self.groups..][..self.groups].iter_mut().for_each(|rate| *rate /= weight);
+                rates[group * groups..][..groups].iter_mut().for_each(|rate| *rate /= weight);
             }
         }
-        let balanced = gth::stationary(self.groups, rates);
-        for (i, &group) in self.group.iter().enumerate() {
+        let balanced = gth::stationary(groups, rates);
+        for (i, &group) in group_of.iter().enumerate() {
             let weight = weights[group as usize];
             if weight > 0.0 {
                 law[i] *= balanced[group as usize] / weight;

@@ -38,6 +38,9 @@ use messages::Messages;
 use slotted::Slotted;
 use space::{Accuracy, Chain, Limits, Space};
 
+/// The most states that are followed, unless said otherwise.
+const MOST_STATES: usize = 300_000;
+
 /// The exact stationary law of a small system: queues, jobs, delays, messages.
 ///
 /// ```
@@ -114,6 +117,20 @@ impl Exact {
     /// # Errors
     /// Why the system is not solved: no steady state, a law or rule with a memory, or too many states that matter.
     pub fn solve(system: &System, slots: Option<&Slots>, policy: &Policy) -> Result<Self, NotSolved> {
+        Self::solve_within(system, slots, policy, MOST_STATES)
+    }
+
+    /// The same, following at most so many states: fewer take less time and memory, and more systems are too large.
+    ///
+    /// # Errors
+    /// As [`Exact::solve`].
+    pub fn solve_within(
+        system: &System,
+        slots: Option<&Slots>,
+        policy: &Policy,
+        most_states: usize,
+    ) -> Result<Self, NotSolved> {
+        let limits = Limits::of_states(most_states);
         let rate = system.arrivals.rate;
         if rate <= 0.0 {
             return Err(NotSolved::not_covered("no job ever arrives"));
@@ -134,12 +151,12 @@ impl Exact {
         match slots {
             None => match Self::fixed_shares(system, policy) {
                 Some(shares) => Self::of_independent_queues(system, policy, &shares),
-                None => Self::of_chain(&Continuous::new(system, policy)?, system, policy, spare),
+                None => Self::of_chain(&Continuous::new(system, policy)?, system, policy, spare, limits),
             },
             Some(slots) => {
                 let chain = Slotted::new(system, slots, policy)?;
                 let services = chain.services.clone();
-                let mut exact = Self::of_chain(&chain, system, policy, spare)?;
+                let mut exact = Self::of_chain(&chain, system, policy, spare, limits)?;
                 let mut first = 0;
                 let parts: Vec<slot_delays::Part> = exact
                     .classes
@@ -226,8 +243,14 @@ impl Exact {
         Ok(Self { classes, joint, delays, arrival_rate: system.arrivals.rate, slotted: false, accuracy })
     }
 
-    fn of_chain(chain: &impl Chain, system: &System, policy: &Policy, spare: f64) -> Result<Self, NotSolved> {
-        let (tally, accuracy) = Space::solve(chain, spare, Limits::DEFAULT)?;
+    fn of_chain(
+        chain: &impl Chain,
+        system: &System,
+        policy: &Policy,
+        spare: f64,
+        limits: Limits,
+    ) -> Result<Self, NotSolved> {
+        let (tally, accuracy) = Space::solve(chain, spare, limits)?;
         let alike = !matches!(policy.dispatch, Dispatch::RoundRobin(_));
         let classes = class_laws(system, &tally, alike);
         let moment = |power: i32| tally.total.iter().enumerate().map(|(k, p)| (k as f64).powi(power) * p).sum::<f64>();

@@ -255,6 +255,10 @@ impl Chain for Slotted {
         self.layout.jobs(state)
     }
 
+    fn longest(&self, state: &State) -> usize {
+        self.layout.longest(state)
+    }
+
     fn phase(&self, state: &State) -> usize {
         usize::from(state[self.places.phase])
     }

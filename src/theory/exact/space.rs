@@ -1,6 +1,6 @@
 //! The states that matter: a chain is followed from its start to wherever it takes some probability.
 
-use super::iteration::Matrix;
+use super::iteration::{Matrix, Partition};
 use super::law::Tally;
 use super::not_solved::NotSolved;
 use super::state::State;
@@ -15,6 +15,8 @@ pub(super) trait Chain {
     fn branches(&self, state: &State) -> Branches;
     /// The number of jobs.
     fn level(&self, state: &State) -> usize;
+    /// The length of the longest queue.
+    fn longest(&self, state: &State) -> usize;
     /// The phase of the slot, 0 at its start; always 0 in continuous time.
     fn phase(&self, state: &State) -> usize;
     /// Adds what a state that has this weight contributes.
@@ -28,18 +30,22 @@ pub(super) struct Limits {
     pub(super) states: usize,
     /// Transitions.
     pub(super) transitions: usize,
-    /// Passes over all transitions, in units of a million transitions.
+    /// Passes over a million transitions, or as many over fewer.
     pub(super) work: usize,
     /// Error of probabilities that is aimed at.
     pub(super) aim: f64,
-    /// Error of probabilities that is tolerated when states run out.
+    /// Error that will do when the states are more than `few`.
+    pub(super) enough: f64,
+    pub(super) few: usize,
+    /// Error that is tolerated when states run out.
     pub(super) tolerated: f64,
 }
 
 impl Limits {
-    /// Some 200 MB and some seconds at most.
-    pub(super) const DEFAULT: Self =
-        Self { states: 400_000, transitions: 5_000_000, work: 6_000, aim: 1e-13, tolerated: 1e-4 };
+    /// Some 200 MB at most, for this many states some 15 transitions each.
+    pub(super) fn of_states(states: usize) -> Self {
+        Self { states, transitions: 15 * states, work: 1_000, aim: 1e-13, enough: 1e-9, few: 30_000, tolerated: 1e-4 }
+    }
 }
 
 /// No row: the state is known, but not followed.
@@ -145,9 +151,13 @@ impl<'a, C: Chain> Space<'a, C> {
             let order = self.order();
             let matrix = self.matrix(&order);
             let mut law: Vec<f64> = order.iter().map(|&row| self.law[row as usize]).collect();
-            let deepest = self.followed.iter().map(|&state| self.chain.level(&self.states[state as usize])).max();
-            let memory = (deepest.unwrap_or(0) as f64 + 1.0) / spare;
-            let aim = self.limits.aim / memory;
+            let state = |row: u32| &self.states[self.followed[row as usize] as usize];
+            let deepest = order.iter().map(|&row| self.chain.level(state(row))).max().unwrap_or(0);
+            // The law is spread over the phases of a slot, of which each takes that part of a unit of time.
+            let phases = order.last().map_or(1, |&row| self.chain.phase(state(row)) + 1);
+            let memory = (deepest as f64 + 1.0) / spare * phases as f64;
+            let few = self.followed.len() <= self.limits.few;
+            let aim = if few { self.limits.aim } else { self.limits.enough } / memory;
             // While the space grows, the law at the fringe need only have the right size.
             let rough = (0.1 * self.fringe().0).max(0.1 * aim);
             self.improve(&matrix, &mut law, rough, 12);
@@ -205,13 +215,14 @@ impl<'a, C: Chain> Space<'a, C> {
         for (position, &row) in (0_u32..).zip(order) {
             place[row as usize] = position;
         }
-        let level = |row: u32| self.chain.level(&self.states[self.followed[row as usize] as usize]) as u32;
-        let mut levels: Vec<u32> = order.iter().map(|&row| level(row)).collect();
-        let groups = levels.clone();
-        levels.sort_unstable();
-        levels.dedup();
-        let group = groups.iter().map(|level| levels.partition_point(|other| other < level) as u32).collect();
-        let phased = order.iter().any(|&row| self.chain.phase(&self.states[self.followed[row as usize] as usize]) > 0);
+        let state = |row: u32| &self.states[self.followed[row as usize] as usize];
+        let partition = |value: &dyn Fn(&State) -> usize| {
+            Partition::by(&order.iter().map(|&row| value(state(row))).collect::<Vec<_>>())
+        };
+        // Jobs in all change slowly, and so do differences between queues.
+        let partitions =
+            vec![partition(&|state| self.chain.level(state)), partition(&|state| self.chain.longest(state))];
+        let phased = order.iter().any(|&row| self.chain.phase(state(row)) > 0);
         let home = place[0];
         let transitions = (0..self.followed.len()).flat_map(|row| {
             let places = self.first[row]..self.first[row + 1];
@@ -222,7 +233,7 @@ impl<'a, C: Chain> Space<'a, C> {
         let transitions = transitions
             .map(move |(row, to, rate)| (place[row], if to == NONE { home } else { place[to as usize] }, rate))
             .filter(|&(from, to, rate)| from != to && rate > 0.0);
-        Matrix::new(group, phased, transitions)
+        Matrix::new(partitions, phased, transitions)
     }
 
     fn keep(&mut self, order: &[u32], law: &[f64]) {

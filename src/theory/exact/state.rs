@@ -49,6 +49,11 @@ impl Layout {
         (1 + dispatcher) * self.servers + server
     }
 
+    /// The length of the longest queue.
+    pub(super) fn longest(&self, state: &State) -> usize {
+        self.queues(state).iter().copied().max().map_or(0, usize::from)
+    }
+
     /// All jobs.
     pub(super) fn jobs(&self, state: &State) -> usize {
         self.queues(state).iter().map(|&length| usize::from(length)).sum()
