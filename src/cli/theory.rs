@@ -5,7 +5,7 @@ use super::{Failure, print};
 use crate::model::Initial;
 use crate::policy::LevelLaw;
 use crate::scenario::Plan;
-use crate::theory::{Level, Report, Trajectory};
+use crate::theory::{Level, QUICK, Report, Trajectory};
 use clap::Args;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,9 @@ pub(super) struct Theory {
     /// Relative and absolute error of a step of the solver; levels are kept until the fraction beyond is below it.
     #[arg(long, value_name = "ERROR", default_value_t = 1e-9, requires = "trajectory")]
     tolerance: f64,
+    /// States that the exact solution of a small system may follow; 400000 may take half a minute.
+    #[arg(long, value_name = "COUNT", default_value_t = QUICK)]
+    states: usize,
     /// Write to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -45,10 +48,11 @@ impl Theory {
         let text = if self.trajectory {
             self.course(&plan)?
         } else if self.json {
-            let json = serde_json::to_string_pretty(&plan.theory()).map_err(|e| Failure::Outside(e.to_string()))?;
+            let json =
+                serde_json::to_string_pretty(&plan.theory(self.states)).map_err(|e| Failure::Outside(e.to_string()))?;
             format!("{json}\n")
         } else {
-            words(&plan, &plan.theory())
+            words(&plan, &plan.theory(self.states))
         };
         match &self.output {
             None => print(&text),

@@ -13,7 +13,7 @@ use crate::model::slots::Slots;
 use crate::model::{Dispatchers, Fault, Initial, Law, ServerClass, Servers, System, Window};
 use crate::policy::Policy;
 use crate::stats::{Confidence, Warning};
-use crate::theory::{ManyServerLoad, MeanField, Overload, Predictions, Report, Theorems};
+use crate::theory::{ManyServerLoad, MeanField, Overload, Predictions, QUICK, Report, Theorems};
 use std::path::Path;
 
 /// A scenario ready to run.
@@ -169,14 +169,14 @@ impl Plan {
 
     /// What theory predicts for the metrics of a run.
     pub fn predictions(&self) -> Predictions {
-        Predictions::new(&self.system, &self.policy, self.slots.as_ref())
+        Predictions::new(&self.system, &self.policy, self.slots.as_ref(), QUICK)
     }
 
-    /// All that theory says, and why the rest is not known.
-    pub fn theory(&self) -> Report {
+    /// All that theory says, and why the rest is not known; at most so many states of a small system are followed.
+    pub fn theory(&self, most_states: usize) -> Report {
         let regime = self.scenario.many_server.as_ref();
         let load = regime.map(|regime| ManyServerLoad { beta: regime.beta.get(), gamma: regime.gamma.get() });
-        Report::new(&self.system, &self.policy, self.slots.as_ref(), load, &self.measure.quantiles)
+        Report::new(&self.system, &self.policy, self.slots.as_ref(), load, &self.measure.quantiles, most_states)
     }
 
     /// About how many bytes of memory one replication takes.

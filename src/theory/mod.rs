@@ -19,7 +19,7 @@ pub use heavy_traffic::HeavyTraffic;
 pub use mean_field::{MeanField, NEGLIGIBLE, Trajectory, TrajectoryError, Truncated};
 pub use noise::Noise;
 pub use overload::Overload;
-pub use predictions::{Kind, Prediction, Predictions};
+pub use predictions::{Kind, Prediction, Predictions, QUICK};
 pub use preference::Preference;
 pub use refresh::{Bound, Refresh};
 pub use regime::{Regime, SubHalfinWhitt};

@@ -43,8 +43,11 @@ pub struct Prediction {
     pub source: &'static str,
 }
 
-/// Servers up to which the stationary law is solved: larger chains take too long to be a word beside a simulation.
-const SMALL: u32 = 6;
+/// States of a small system that are followed for its exact law by default, which takes less than a second.
+pub const QUICK: usize = 10_000;
+
+/// What the probabilities of an exact law may be off, together and times the number of jobs.
+const EXACT: f64 = 1e-7;
 
 /// All that predicts metrics of one system under one policy, or why it does not.
 #[derive(Debug)]
@@ -63,6 +66,9 @@ pub struct Predictions {
     pooled: Option<MMN>,
     /// In slotted time.
     pub heavy_traffic: Option<HeavyTraffic>,
+    /// Whether all that comes is served, in steady state, and whether the servers have one rate.
+    lossless: bool,
+    even: bool,
     servers: f64,
     load: f64,
     slots: Option<Slotted>,
@@ -77,8 +83,9 @@ struct Slotted {
 }
 
 impl Predictions {
-    /// The predictions for a system under a policy; in slotted time with these laws of a slot.
-    pub fn new(system: &System, policy: &Policy, slots: Option<&Slots>) -> Self {
+    /// The predictions for a system under a policy; in slotted time with these laws of a slot. The exact law of a small
+    /// system is solved if `most_states` states are enough for it; see [`QUICK`].
+    pub fn new(system: &System, policy: &Policy, slots: Option<&Slots>, most_states: usize) -> Self {
         let limit = match slots {
             Some(_) => Err("the limit is worked out for continuous time".to_owned()),
             None => MeanField::new(system, policy),
@@ -94,12 +101,7 @@ impl Predictions {
             }
             _ => None,
         };
-        let small = system.servers.len() <= SMALL && system.dispatchers.len() <= SMALL;
-        let exact = if small {
-            Exact::solve(system, slots, policy).map_err(|why| why.to_string())
-        } else {
-            Err(format!("the exact law is solved for up to {SMALL} servers"))
-        };
+        let exact = exact(system, policy, slots, most_states);
         let heavy_traffic = slots.map(|slots| HeavyTraffic::new(system, slots));
         let slotted = slots.map(|slots| Slotted {
             jobs: heavy_traffic.as_ref().and_then(|heavy| heavy.lower_bound(system, slots)),
@@ -113,6 +115,8 @@ impl Predictions {
             single: single(system, policy, slots),
             pooled: pooled(system, slots),
             heavy_traffic,
+            lossless: slots.is_none() && system.buffer.is_none(),
+            even: system.servers.are_homogeneous(),
             servers: f64::from(system.servers.len()),
             load: system.load(),
             slots: slotted,
@@ -130,7 +134,7 @@ impl Predictions {
             .or_else(|| self.single_queue(metric, key))
             .or_else(|| self.in_the_limit(metric, key))
             .or_else(|| self.unused(metric))
-            .or_else(|| self.bound(metric, key))
+            .or_else(|| self.bound(metric))
     }
 
     fn in_the_limit(&self, metric: Metric, key: &str) -> Option<Prediction> {
@@ -157,11 +161,10 @@ impl Predictions {
 
     /// Whether a metric is what the arrivals make it, under every policy that has a steady state and loses nothing.
     fn is_conserved(&self, metric: Metric, key: &str) -> bool {
-        let lossless = self.pooled.is_some();
         match metric {
-            Metric::Utilization => lossless && key.is_empty(),
-            Metric::TailFraction => lossless && key == "1",
-            Metric::Throughput | Metric::BlockedFraction => lossless,
+            Metric::Utilization => self.lossless && key.is_empty(),
+            Metric::TailFraction => self.lossless && self.even && key == "1",
+            Metric::Throughput | Metric::BlockedFraction => self.lossless,
             _ => false,
         }
     }
@@ -203,8 +206,7 @@ impl Predictions {
         })
     }
 
-    fn bound(&self, metric: Metric, key: &str) -> Option<Prediction> {
-        let _ = key;
+    fn bound(&self, metric: Metric) -> Option<Prediction> {
         if let Some(slotted) = self.slots {
             let jobs = slotted.jobs.filter(|&jobs| jobs > 0.0)?;
             let value = match metric {
@@ -222,6 +224,18 @@ impl Predictions {
         };
         Some(Prediction { value, kind: Kind::Bound, source: "M/M/N: one queue before all servers (Erlang)" })
     }
+}
+
+fn exact(system: &System, policy: &Policy, slots: Option<&Slots>, most_states: usize) -> Result<Exact, String> {
+    let found = Exact::solve_within(system, slots, policy, most_states).map_err(|why| why.to_string())?;
+    let error = found.error() * found.most_jobs() as f64;
+    if error > EXACT {
+        return Err(format!(
+            "{} states are too few: the mean number of jobs may be off by {error:.1e}",
+            found.states()
+        ));
+    }
+    Ok(found)
 }
 
 /// A single server, or servers of one rate that are chosen blindly, with sizes of any law; jobs that wait for answers
@@ -259,7 +273,7 @@ mod tests {
             count_own_jobs: true,
             per_probe: 2,
         };
-        Predictions::new(&system(classes, load), &policy, None)
+        Predictions::new(&system(classes, load), &policy, None, QUICK)
     }
 
     #[test]

@@ -83,6 +83,9 @@ pub struct Unknown {
 /// Levels that are reported: those of a run, at most.
 const LEVELS: usize = 64;
 
+/// Servers from which on a load that was not given as that of a regime is placed in one.
+const MANY: f64 = 100.0;
+
 /// The load as a scenario may give it, `rho = 1 - beta N^(-gamma)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ManyServerLoad {
@@ -93,15 +96,17 @@ pub struct ManyServerLoad {
 }
 
 impl Report {
-    /// The report on a system under a policy; `quantiles` are those of the response time that are wanted.
+    /// The report on a system under a policy; `quantiles` are those of the response time that are wanted, and
+    /// `most_states` as in [`Predictions::new`].
     pub fn new(
         system: &System,
         policy: &Policy,
         slots: Option<&Slots>,
         regime: Option<ManyServerLoad>,
         quantiles: &[f64],
+        most_states: usize,
     ) -> Self {
-        let predictions = Predictions::new(system, policy, slots);
+        let predictions = Predictions::new(system, policy, slots, most_states);
         let levels = levels(system, policy, &predictions);
         let mut statements = Vec::new();
         moments(&predictions, &mut statements);
@@ -201,7 +206,8 @@ fn is_bounded_by_random(system: &System, policy: &Policy) -> bool {
 }
 
 fn moments(predictions: &Predictions, statements: &mut Vec<Statement>) {
-    let Ok(noise) = &predictions.noise else { return };
+    // One level: an idle server is always found, and all corrections are 0 to every order.
+    let Some(noise) = predictions.noise.as_ref().ok().filter(|noise| noise.fixed_point.len() > 1) else { return };
     let mut add = |name: &str, value: Option<f64>, source: &str| {
         if let Some(value) = value {
             let (name, source) = (name.to_owned(), source.to_owned());
@@ -240,7 +246,8 @@ fn pooled(system: &System, statements: &mut Vec<Statement>) {
 fn many_servers(system: &System, policy: &Policy, regime: Option<ManyServerLoad>, statements: &mut Vec<Statement>) {
     let n = f64::from(system.servers.len());
     let load = system.load();
-    if n < 2.0 || !(load > 0.0 && load < 1.0) {
+    let many = regime.is_some() || n >= MANY;
+    if !many || n < 2.0 || !(load > 0.0 && load < 1.0) {
         return;
     }
     let mut add = |name: String, value: Option<f64>, source: String| {
@@ -314,7 +321,7 @@ mod tests {
     fn report(classes: &[(u32, f64)], load: f64, strategy: &str, regime: Option<ManyServerLoad>) -> Report {
         let information = crate::policy::Information::exact();
         let policy = Policy { dispatch: dispatch(strategy), information, count_own_jobs: true, per_probe: 2 };
-        Report::new(&system(classes, load), &policy, None, regime, &[0.5, 0.99])
+        Report::new(&system(classes, load), &policy, None, regime, &[0.5, 0.99], super::super::QUICK)
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::policy::{LevelLaw, Policy};
 const SETTLED: f64 = 1e-14;
 
 /// The most work: multiplications, about a second.
-const MOST_WORK: f64 = 1e9;
+const MOST_WORK: f64 = 2e8;
 
 /// During a phase of length T a server with i jobs on the board gets jobs at the constant rate
 /// `lambda q_i / p_i`, with p the law of the lengths at the start of the phase and q the law of the level joined; it is
@@ -67,6 +67,10 @@ impl Phases<'_> {
         let mut work = 0.0;
         loop {
             let (end, average, cost) = self.phase(&start);
+            work += cost;
+            if work > MOST_WORK {
+                return Err("phases settle too slowly to be followed, or not at all".into());
+            }
             // Mass at the end of the list has fallen out of it, or will.
             if end[self.levels] > 1e-14 {
                 return Ok(None);
@@ -86,10 +90,6 @@ impl Phases<'_> {
                 tail.pop();
                 tail.reverse();
                 return Ok(Some(tail));
-            }
-            work += cost;
-            if work > MOST_WORK {
-                return Err("phases settle too slowly to be followed".into());
             }
         }
     }
@@ -125,13 +125,13 @@ impl Phases<'_> {
         let pieces = ((births + 1.0) * self.period / 30.0).ceil().max(1.0);
         let events = (births + 1.0) * self.period / pieces;
         let up = births / (births + 1.0);
-        let mut law = vec![0.0; n + 1];
+        let (mut stepped, mut next, mut law) = (vec![0.0; n + 1], vec![0.0; n + 1], vec![0.0; n + 1]);
         law[i] = mass;
         let (mut low, mut high) = (i, i);
         let mut work = 0.0;
         for _ in 0..pieces as u64 {
-            let mut stepped = law.clone();
-            law.iter_mut().for_each(|mass| *mass = 0.0);
+            std::mem::swap(&mut stepped, &mut law);
+            law.fill(0.0);
             let mut weight = (-events).exp();
             // The time spent with j events done, over the whole, is P(more than j events) / events.
             let mut more = 1.0 - weight;
@@ -141,22 +141,21 @@ impl Phases<'_> {
                     law[k] += weight * stepped[k];
                     average[k] += more / events * stepped[k] / pieces;
                 }
-                work += (high - low + 1) as f64;
+                work += (high - low + 8) as f64;
                 j += 1.0;
                 weight *= events / j;
-                more -= weight;
-                if j > events && weight < 1e-18 {
+                more = (more - weight).max(0.0);
+                if (j > events && weight < 1e-18) || work > MOST_WORK {
                     break;
                 }
-                more = more.max(0.0);
-                let mut next = vec![0.0; n + 1];
+                let (below, above) = (low.saturating_sub(1), (high + 1).min(n));
+                next[below..=above].fill(0.0);
                 for k in low..=high {
                     next[(k + 1).min(n)] += up * stepped[k];
                     next[k.saturating_sub(1)] += (1.0 - up) * stepped[k];
                 }
-                low = low.saturating_sub(1);
-                high = (high + 1).min(n);
-                stepped = next;
+                (low, high) = (below, above);
+                std::mem::swap(&mut stepped, &mut next);
             }
         }
         for k in 0..=n {

@@ -118,11 +118,17 @@ impl Noise {
         let deep = expansion.levels() > MOST_FOR_SECOND;
         let second = if deep { None } else { expansion.second(&covariance, &first) };
         let n = expansion.levels();
-        let (second, second_square) = second.unzip();
+        let (mut second, second_square) = second.unzip();
+        // What comes goes: the first level has no correction, and what is left there is rounding.
+        let mut first = first.as_slice().to_vec();
+        first[0] = 0.0;
+        if let Some(second) = &mut second {
+            second[0] = 0.0;
+        }
         Ok(Self {
             covariance: (0..n).map(|i| (0..n).map(|j| covariance[(i, j)]).collect()).collect(),
             fixed_point: expansion.into_fixed_point(),
-            first: first.as_slice().to_vec(),
+            first,
             second,
             second_square,
             residual,
