@@ -3,11 +3,13 @@
 //! `cases/theory.json` is from a program that shares nothing with this one; each value comes with its trusted error,
 //! beside which a relative error of 1e-10 is allowed for.
 
+use herdsim::experiment::{self, Unwatched};
 use herdsim::measure::Metric;
 use herdsim::policy::LevelLaw;
 use herdsim::scenario::Plan;
-use herdsim::theory::{HalfinWhitt, HeavyTraffic, MMN, MeanField, Noise, SubHalfinWhitt, Trajectory, Truncated};
+use herdsim::theory::{HalfinWhitt, HeavyTraffic, Kind, MMN, MeanField, Noise, SubHalfinWhitt, Trajectory, Truncated};
 use serde_json::Value;
+use std::num::NonZeroUsize;
 
 const CASES: &str = include_str!("cases/theory.json");
 const SLOW_CASES: &str = include_str!("cases/exact.json");
@@ -272,5 +274,33 @@ fn heavy_traffic_in_slots() {
     assert_eq!(distances.len(), 4);
     for (epsilon, distance, relative) in distances {
         assert!(distance < 1.0 && relative < epsilon, "{epsilon}: {distance} {relative}");
+    }
+}
+
+/// N E sum |s - s*|^2 of a thousand servers is trace(W) with its term of order 1/N, and refined means are met; scores by
+/// |z| < 4 over 40 replications (one false alarm in 3,600 each; there are eight, and the seed is fixed).
+#[test]
+fn noise_and_corrections_agree_with_simulation() {
+    for (load, time, replacement) in [(0.7, 300.0, true), (0.9, 600.0, false)] {
+        for servers in [50, 1000] {
+            let plan = plan(&format!(
+                "{{servers: {servers}, load: {load}, initial: fixed_point, \
+                 policy: {{dispatch: {{power_of_d: {{d: 2, replacement: {replacement}}}}}}}, \
+                 run: {{warmup: 100, time: {time}, replications: 40, seed: 7}}}}"
+            ));
+            let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+            let results = experiment::run(&plan, threads, &Unwatched).expect("the run ends well");
+            for metric in [Metric::SquaredDistance, Metric::MeanJobs] {
+                let found = results.estimate(metric, "").expect("measured");
+                let (value, error) = (found.estimate.expect("a value"), found.std_error.expect("replications"));
+                let theory = found.theory.expect("known");
+                assert_eq!(found.theory_kind, Some(Kind::RefinedMeanField));
+                // What is left out is of the next order in 1/N.
+                let left = 10.0 * theory / f64::from(servers * servers);
+                let (z, name) = ((value - theory).abs() - left, metric.name());
+                assert!(error < 0.1 * theory, "{name} at {load}, N = {servers}: the test is too weak");
+                assert!(z < 4.0 * error, "{name} at {load}, N = {servers}: {value} ± {error}, not {theory}");
+            }
+        }
     }
 }

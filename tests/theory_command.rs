@@ -35,7 +35,11 @@ fn every_scenario_has_a_theory_or_reasons() {
         let report = json(&name, &[]);
         let list = |key: &str| report[key].as_array().expect("a list").clone();
         assert!(!list("theorems").is_empty(), "{name}");
-        assert_eq!(list("levels").is_empty(), list("unknown").iter().any(|u| u["what"] == "mean-field limit"), "{name}");
+        assert_eq!(
+            list("levels").is_empty(),
+            list("unknown").iter().any(|u| u["what"] == "mean-field limit"),
+            "{name}"
+        );
         for unknown in list("unknown") {
             assert!(unknown["why"].as_str().is_some_and(|why| why.len() > 10), "{name}: {unknown}");
         }
@@ -127,12 +131,15 @@ fn estimates_stand_beside_exact_values() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
     let scenario = folder.path().join("two.yaml");
-    let text = "{servers: 2, load: 0.5, policy: {dispatch: shortest}, run: {warmup: 100, time: 2000, replications: 20}}";
+    let text =
+        "{servers: 2, load: 0.5, policy: {dispatch: shortest}, run: {warmup: 100, time: 2000, replications: 20}}";
     std::fs::write(&scenario, text).expect("written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_herdsim"));
     let output = command.arg("run").arg(&scenario).args(["--quiet", "-o"]).arg(&out).assert().success();
     let printed = String::from_utf8(output.get_output().stdout.clone()).expect("text");
-    assert!(printed.lines().any(|line| line.contains("mean_jobs") && line.contains("exact, ") && line.contains("s.e.")));
+    assert!(
+        printed.lines().any(|line| line.contains("mean_jobs") && line.contains("exact, ") && line.contains("s.e."))
+    );
     let mut judged = 0;
     for row in csv::Reader::from_path(out.join("estimates.csv")).expect("a table").records() {
         let row = row.expect("a row");

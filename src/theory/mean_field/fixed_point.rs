@@ -39,29 +39,41 @@ pub(super) fn find(system: &System, policy: &Policy) -> Result<MeanField, String
         Some(board) if rules.push.is_none() && rules.pull.is_none() && rules.on_idle.is_none() => {
             periodic::find(system, policy, board)
         }
-        _ => Err(idle_reports(policy)),
+        _ => Err(no_limit_of_estimates(policy)),
     }
 }
 
-/// Whether the dispatchers know the true lengths; one dispatcher that hears at once of every server that becomes idle
-/// knows which are idle.
+/// Whether the dispatchers know the true lengths. One that hears at once of every completion knows them; and of several
+/// with equal shares, each knows enough idle servers.
 fn is_fresh(system: &System, policy: &Policy) -> bool {
     if policy.information.is_exact() {
         return true;
     }
     let Information::Rules(rules) = &policy.information else { return false };
-    let prompt = |rule: Option<(&crate::model::Law, f64)>| rule.is_some_and(|(law, loss)| law.is_zero() && loss == 0.0);
-    let on_idle = rules.on_idle.as_ref().map(|rule| (&rule.delay, rule.loss.get()));
-    let pull = rules.pull.as_ref().map(|rule| (&rule.delay, rule.loss.get()));
     let every = rules.pull.as_ref().is_some_and(|rule| rule.probability.get() == 1.0);
-    let idle_first = matches!(policy.dispatch, Dispatch::IdleFirst(_));
-    let hears_all = idle_first && prompt(on_idle) || prompt(pull) && (idle_first || every);
-    hears_all && policy.count_own_jobs && system.dispatchers.len() == 1 && system.buffer.is_none()
+    let shares = system.dispatchers.shares();
+    let hears = hears_of_idle(policy) && policy.count_own_jobs && system.buffer.is_none();
+    if matches!(policy.dispatch, Dispatch::IdleFirst(_)) {
+        // The lists of idle servers grow with N, and as much is taken from each as comes: they run empty ever more rarely
+        // (Lu et al. 2011, with the number of servers per dispatcher growing).
+        return hears && shares.iter().all(|share| (share - shares[0]).abs() < 1e-12);
+    }
+    hears && every && shares.len() == 1 && LevelLaw::new(&policy.dispatch, &system.servers).is_ok()
 }
 
-fn idle_reports(policy: &Policy) -> String {
+/// Whether every server that becomes idle tells a dispatcher at once, and nothing else is told that may be late.
+fn hears_of_idle(policy: &Policy) -> bool {
+    let Information::Rules(rules) = &policy.information else { return false };
+    let prompt = |law: &crate::model::Law, loss: f64| law.is_zero() && loss == 0.0;
+    let on_idle = rules.on_idle.as_ref().map(|rule| prompt(&rule.delay, rule.loss.get()));
+    let pull = rules.pull.as_ref().map(|rule| prompt(&rule.delay, rule.loss.get()));
+    let others = rules.push.is_some() || rules.periodic.is_some();
+    !others && on_idle.or(pull).unwrap_or(false)
+}
+
+fn no_limit_of_estimates(policy: &Policy) -> String {
     if matches!(policy.dispatch, Dispatch::IdleFirst(_)) {
-        "idle servers are spread over the lists of several dispatchers, which may run empty".into()
+        "idle servers are not told of at once and surely, or to dispatchers that take unequal shares".into()
     } else {
         "no limit is known for local estimates".into()
     }

@@ -218,3 +218,16 @@ fn sensitivity_is_the_derivative_of_the_truncated_system() {
     let end = system.at(&still, 10.0, 1e-13).expect("an end");
     assert!(still.iter().zip(end).all(|(s, t)| (s - t).abs() < 1e-11));
 }
+
+/// Idle servers that report are as good as seen; when dispatchers take unequal shares some lists run empty.
+#[test]
+fn reports_of_idle_servers_are_enough() {
+    let on_idle = |shares: Vec<f64>, loss: f64| {
+        let mut system = system(&[(100, 1.0)], 0.9, None);
+        system.dispatchers = Dispatchers::with_shares(shares).expect("shares");
+        let information = serde_json::from_str(&format!(r#"{{"on_idle": {{"loss": {loss}}}}}"#)).expect("a rule");
+        MeanField::new(&system, &Policy { information, ..policy(r#"{"idle_first": {}}"#) })
+    };
+    assert_eq!(on_idle(vec![0.5, 0.5], 0.0).expect("known").tail(), [0.9]);
+    assert!(on_idle(vec![0.4, 0.6], 0.0).is_err() && on_idle(vec![0.5, 0.5], 0.1).is_err());
+}

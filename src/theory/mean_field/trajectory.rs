@@ -34,7 +34,10 @@ impl fmt::Display for TrajectoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Solver(why) => {
-                write!(f, "the differential equation was not solved: {why}; for a very large d take shortest, its limit")
+                write!(
+                    f,
+                    "the differential equation was not solved: {why}; for a very large d take shortest, its limit"
+                )
             }
             Self::TooDeep(levels) => write!(f, "more than {levels} levels are reached"),
         }
