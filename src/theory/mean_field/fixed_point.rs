@@ -115,7 +115,7 @@ pub(super) fn on_exact_information(system: &System, dispatch: &Dispatch) -> Resu
     match dispatch {
         Dispatch::PowerOfD(_) | Dispatch::OnePlusBeta(_) | Dispatch::Ranked(_) => {
             if !system.servers.are_homogeneous() {
-                let tails = newton::solve(system, &law)?;
+                let tails = newton::solve(system, &law)?.into_iter().map(|tail| (tail, None)).collect();
                 let source = "zero of the mean-field drift, by Newton's method";
                 return Ok(MeanField::from_tails(system, tails, false, source));
             }

@@ -12,7 +12,7 @@ const RESIDUAL: f64 = 1e-13;
 const MOST: usize = 300;
 
 /// The tail of each class.
-pub(super) fn solve(system: &System, law: &LevelLaw) -> Result<Vec<(Vec<f64>, Option<f64>)>, String> {
+pub(super) fn solve(system: &System, law: &LevelLaw) -> Result<Vec<Vec<f64>>, String> {
     let classes = system.servers.classes().len();
     let mut levels = 16;
     loop {
@@ -22,7 +22,7 @@ pub(super) fn solve(system: &System, law: &LevelLaw) -> Result<Vec<(Vec<f64>, Op
         let tails = drift.tails(&solved);
         let beyond = tails.iter().filter_map(|tail| tail.last()).fold(0.0_f64, |most, &last| most.max(last));
         if beyond < 1e-15 || system.buffer.is_some_and(|buffer| levels_here == buffer as usize) {
-            return Ok(tails.into_iter().map(|tail| (tail, None)).collect());
+            return Ok(tails);
         }
         levels *= 2;
         if levels * classes > MOST {
