@@ -77,7 +77,7 @@ impl Theory {
         if !plan.policy.information.is_exact() {
             return Err(told("the mean-field equation is for exact information".into()));
         }
-        let law = LevelLaw::new(&plan.policy.dispatch, &plan.system.servers)
+        let law = LevelLaw::for_the_limit(&plan.policy.dispatch, &plan.system.servers)
             .map_err(|why| told(format!("there is no mean-field equation: {why}")))?;
         let rows = (self.until / self.step * (1.0 + 1e-12)).floor() as u32;
         let times: Vec<f64> = (0..=rows).map(|row| f64::from(row) * self.step).collect();

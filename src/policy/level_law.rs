@@ -58,6 +58,21 @@ impl LevelLaw {
     /// # Errors
     /// Why there is none: the choice depends on more than the counts, or costs too much to tell.
     pub fn new(dispatch: &Dispatch, servers: &Servers) -> Result<Self, &'static str> {
+        let law = Self::for_the_limit(dispatch, servers)?;
+        match &law.rule {
+            Rule::Samples(parts) if !parts.iter().all(|(_, sample)| sample.is_affordable(law.classes.len())) => {
+                Err("sampling so many distinct servers by rate has too many cases to sum over")
+            }
+            _ => Ok(law),
+        }
+    }
+
+    /// The same for [`LevelLaw::in_the_limit`] alone, where sampling distinct servers by rate costs no more than other
+    /// sampling.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn for_the_limit(dispatch: &Dispatch, servers: &Servers) -> Result<Self, &'static str> {
         let even = servers.are_homogeneous();
         let by_rate = |weighting: Weighting| weighting == Weighting::Rate && !even;
         let else_by_rate = |fallback: Fallback| fallback == Fallback::WeightedRandom && !even;
@@ -68,9 +83,6 @@ impl LevelLaw {
             Dispatch::PowerOfD(power) => {
                 let by_rate = by_rate(power.weighting);
                 let sample = Sample { d: power.d.get(), replacement: power.replacement, by_rate };
-                if !sample.is_affordable(servers.classes().len()) {
-                    return Err("sampling so many distinct servers by rate has too many cases to sum over");
-                }
                 Rule::Samples(vec![(1.0, sample)])
             }
             Dispatch::OnePlusBeta(choices) => {

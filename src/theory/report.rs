@@ -198,7 +198,7 @@ fn levels(system: &System, policy: &Policy, predictions: &Predictions) -> Vec<Le
 /// exact information keep the queues more even than random routing does.
 fn is_bounded_by_random(system: &System, policy: &Policy) -> bool {
     let even = system.is_memoryless() && system.servers.are_homogeneous() && system.buffer.is_none();
-    let chooses = match LevelLaw::new(&policy.dispatch, &system.servers) {
+    let chooses = match LevelLaw::for_the_limit(&policy.dispatch, &system.servers) {
         Ok(law) => law.uniform_samples().is_some() || matches!(policy.dispatch, Dispatch::Shortest(_)),
         Err(_) => false,
     };

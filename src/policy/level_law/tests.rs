@@ -128,3 +128,14 @@ fn strategies_with_a_memory_have_none() {
         assert!(LevelLaw::new(&dispatch, &servers(&[(10, 1.0)])).is_err(), "{text}");
     }
 }
+
+#[test]
+fn many_distinct_servers_by_rate_have_a_law_in_the_limit_only() {
+    let dispatch: Dispatch =
+        serde_json::from_str(r#"{"power_of_d": {"d": 100, "weighting": "rate"}}"#).expect("a strategy");
+    let servers = servers(&[(600, 1.0), (400, 3.0)]);
+    assert!(LevelLaw::new(&dispatch, &servers).is_err());
+    let law = LevelLaw::for_the_limit(&dispatch, &servers).expect("a law");
+    let total: f64 = law.in_the_limit(&[vec![0.6, 0.1], vec![0.4, 0.2]], 1.0).iter().flatten().sum();
+    assert!((total - 1.0).abs() < 1e-12);
+}

@@ -58,7 +58,7 @@ fn is_fresh(system: &System, policy: &Policy) -> bool {
         // (Lu et al. 2011, with the number of servers per dispatcher growing).
         return hears && shares.iter().all(|share| (share - shares[0]).abs() < 1e-12);
     }
-    hears && every && shares.len() == 1 && LevelLaw::new(&policy.dispatch, &system.servers).is_ok()
+    hears && every && shares.len() == 1 && LevelLaw::for_the_limit(&policy.dispatch, &system.servers).is_ok()
 }
 
 /// Whether every server that becomes idle tells a dispatcher at once, and nothing else is told that may be late.
@@ -111,7 +111,7 @@ fn independent_queues(system: &System, policy: &Policy) -> Option<Result<MeanFie
 
 /// Strategies on the true lengths.
 pub(super) fn on_exact_information(system: &System, dispatch: &Dispatch) -> Result<MeanField, String> {
-    let law = LevelLaw::new(dispatch, &system.servers)?;
+    let law = LevelLaw::for_the_limit(dispatch, &system.servers)?;
     match dispatch {
         Dispatch::PowerOfD(_) | Dispatch::OnePlusBeta(_) | Dispatch::Ranked(_) => {
             if !system.servers.are_homogeneous() {

@@ -32,7 +32,7 @@ pub(super) fn find(system: &System, policy: &Policy, board: &Periodic) -> Result
             "the limit of periodic updates is worked out for servers of one rate without limited buffers".into()
         );
     }
-    let law = LevelLaw::new(&policy.dispatch, &system.servers)?;
+    let law = LevelLaw::for_the_limit(&policy.dispatch, &system.servers)?;
     let rate = system.servers.classes()[0].rate;
     let load = system.load();
     let period = period.get() * rate;

@@ -228,6 +228,7 @@ fn reports_of_idle_servers_are_enough() {
         let information = serde_json::from_str(&format!(r#"{{"on_idle": {{"loss": {loss}}}}}"#)).expect("a rule");
         MeanField::new(&system, &Policy { information, ..policy(r#"{"idle_first": {}}"#) })
     };
-    assert_eq!(on_idle(vec![0.5, 0.5], 0.0).expect("known").tail(), [0.9]);
+    let tail = on_idle(vec![0.5, 0.5], 0.0).expect("known").tail();
+    assert!(tail.len() == 1 && (tail[0] - 0.9).abs() < 1e-12, "{tail:?}");
     assert!(on_idle(vec![0.4, 0.6], 0.0).is_err() && on_idle(vec![0.5, 0.5], 0.1).is_err());
 }

@@ -65,7 +65,7 @@ impl Noise {
         if !policy.information.is_exact() {
             return Err("the expansion is worked out for exact information".into());
         }
-        let law = LevelLaw::new(&policy.dispatch, &system.servers)?;
+        let law = LevelLaw::for_the_limit(&policy.dispatch, &system.servers)?;
         let idle = matches!(
             policy.dispatch,
             Dispatch::IdleFirst(_)
