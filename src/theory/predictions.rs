@@ -1,6 +1,6 @@
 //! What theory says of each metric of a scenario: exact if it can be, else an expansion, a limit or a bound.
 
-use super::{Exact, HeavyTraffic, MG1, MMN, MeanField, Noise};
+use super::{Exact, HeavyTraffic, MG1, MMN, MeanField, Noise, Theorems, Verdict};
 use crate::measure::Metric;
 use crate::model::{Slots, System};
 use crate::policy::{Dispatch, Information, Policy};
@@ -74,9 +74,14 @@ pub struct Predictions {
     slots: Option<Slotted>,
 }
 
+/// Where values are from that are the same under every policy which has a steady state.
+const CONSERVED: &str = "what comes goes, in steady state";
+
 /// What is known in slotted time beside the exact law.
 #[derive(Clone, Copy, Debug)]
 struct Slotted {
+    /// Mean unused service per slot, where a steady state is shown.
+    unused: Option<f64>,
     /// A lower bound of the jobs at the start of a slot, over all servers.
     jobs: Option<f64>,
     arrival_rate: f64,
@@ -103,7 +108,9 @@ impl Predictions {
         };
         let exact = exact(system, policy, slots, most_states);
         let heavy_traffic = slots.map(|slots| HeavyTraffic::new(system, slots));
+        let steady = matches!(Theorems::new(system, policy, slots).throughput, Verdict::Applies { .. });
         let slotted = slots.map(|slots| Slotted {
+            unused: heavy_traffic.as_ref().map(|heavy| heavy.epsilon).filter(|&epsilon| steady && epsilon > 0.0),
             jobs: heavy_traffic.as_ref().and_then(|heavy| heavy.lower_bound(system, slots)),
             arrival_rate: system.arrivals.rate,
         });
@@ -133,7 +140,7 @@ impl Predictions {
         exact()
             .or_else(|| self.single_queue(metric, key))
             .or_else(|| self.in_the_limit(metric, key))
-            .or_else(|| self.unused(metric))
+            .or_else(|| self.unused_service(metric))
             .or_else(|| self.bound(metric))
     }
 
@@ -155,7 +162,7 @@ impl Predictions {
         } else {
             Kind::MeanField
         };
-        let source = if kind == Kind::Exact && !limit.is_exact() { "what comes goes" } else { found.source() };
+        let source = if kind == Kind::Exact && !limit.is_exact() { CONSERVED } else { found.source() };
         Some(Prediction { value, kind, source })
     }
 
@@ -196,14 +203,10 @@ impl Predictions {
         Some(Prediction { value, kind: Kind::Exact, source: "M/G/1 (Pollaczek and Khinchine)" })
     }
 
-    fn unused(&self, metric: Metric) -> Option<Prediction> {
-        let heavy = self.heavy_traffic.as_ref().filter(|heavy| heavy.epsilon > 0.0)?;
-        // In steady state, which an unstable policy has not.
-        (metric == Metric::UnusedService).then_some(Prediction {
-            value: heavy.epsilon,
-            kind: Kind::Exact,
-            source: "what comes goes, in steady state",
-        })
+    /// In steady state the services unused are those offered beyond the arrivals.
+    fn unused_service(&self, metric: Metric) -> Option<Prediction> {
+        let epsilon = self.slots?.unused?;
+        (metric == Metric::UnusedService).then_some(Prediction { value: epsilon, kind: Kind::Exact, source: CONSERVED })
     }
 
     fn bound(&self, metric: Metric) -> Option<Prediction> {
