@@ -39,7 +39,7 @@ use slotted::Slotted;
 use space::{Accuracy, Chain, Limits, Space};
 
 /// The most states that are followed, unless said otherwise.
-const MOST_STATES: usize = 300_000;
+const MOST_STATES: usize = 150_000;
 
 /// The exact stationary law of a small system: queues, jobs, delays, messages.
 ///
