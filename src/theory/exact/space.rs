@@ -77,7 +77,7 @@ pub(super) struct Space<'a, C> {
 /// How exact a law is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accuracy {
-    /// Bound, to first order, of the sum over states of the errors of their probabilities.
+    /// Sum over states of the errors of their probabilities, an estimate from above.
     pub(super) error: f64,
     /// States followed.
     pub(super) states: usize,
@@ -201,7 +201,7 @@ impl<'a, C: Chain> Space<'a, C> {
     fn too_large(&self, error: f64) -> NotSolved {
         let states = self.followed.len();
         NotSolved::too_large(format!(
-            "with {states} states an error of {error:.0e} is left; there are too many states that matter, or no steady state"
+            "with {states} states an error of {error:.0e} is left; too many states matter, or there is no steady state"
         ))
     }
 
