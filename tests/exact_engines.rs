@@ -1,10 +1,10 @@
 //! The exact solver and the engines over a random sample of small scenarios.
 //!
-//! Policy, information, rates, buffers and load are drawn from a fixed seed until 60 scenarios are solved. Each is run in
-//! 40 replications; the mean response time gives one score, (estimate - exact) / standard error, per scenario. Of 60
+//! Policy, information, rates, buffers and load are drawn from a fixed seed until 60 scenarios are solved. Each is run
+//! in 40 replications; the mean response time gives one score, (estimate - exact) / standard error, per scenario. Of 60
 //! independent Student t numbers with 39 degrees of freedom, one is beyond 4 with probability 1.6 %, and their squares
-//! sum to less than 27 or more than 120 with probability 0.1 %. The other metrics, some 950 scores that depend on each other, are judged by 5:
-//! a false alarm of at most 1.2 %.
+//! sum to less than 27 or more than 120 with probability 0.1 %. The other metrics, some 950 scores that depend on each
+//! other, are judged by 5: a false alarm of at most 1.2 %.
 
 use herdsim::experiment::{self, Unwatched};
 use herdsim::measure::Metric;

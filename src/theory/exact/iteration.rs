@@ -1,6 +1,6 @@
 //! The stationary law of a sparse chain: Gauss-Seidel sweeps with aggregation by the number of jobs.
 
-use super::gth;
+use super::gth::Band;
 
 /// A chain with rates, seen from the states that are entered.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(super) struct Partition {
     /// The group of each state, counted from 0.
     group: Vec<u32>,
     groups: usize,
+    /// How far a transition leads from group to group, but for those to group 0.
+    reach: usize,
 }
 
 impl Partition {
@@ -32,14 +34,14 @@ impl Partition {
         levels.sort_unstable();
         levels.dedup();
         let group = values.iter().map(|value| levels.partition_point(|other| other < value) as u32).collect();
-        Self { group, groups: levels.len() }
+        Self { group, groups: levels.len(), reach: 1 }
     }
 }
 
 impl Matrix {
     /// The chain with these transitions (from, to, rate); states are swept in order.
     pub(super) fn new(
-        partitions: Vec<Partition>,
+        mut partitions: Vec<Partition>,
         one_way: bool,
         transitions: impl Iterator<Item = (u32, u32, f64)> + Clone,
     ) -> Self {
@@ -48,6 +50,12 @@ impl Matrix {
         let mut first = vec![0_usize; states + 1];
         for (from, to, rate) in transitions.clone() {
             leaving[from as usize] += rate;
+            for Partition { group, reach, .. } in &mut partitions {
+                let (here, there) = (group[from as usize], group[to as usize]);
+                if there > 0 {
+                    *reach = (*reach).max(here.abs_diff(there) as usize);
+                }
+            }
             first[to as usize + 1] += 1;
         }
         for i in 0..states {
@@ -128,22 +136,17 @@ impl Matrix {
         for (i, &group) in group_of.iter().enumerate() {
             weights[group as usize] += law[i];
         }
-        let mut rates = vec![0.0; groups * groups];
+        let mut band = Band::new(groups, partition.reach);
         for (i, &group) in group_of.iter().enumerate() {
             for place in self.first[i]..self.first[i + 1] {
                 let source = self.from[place] as usize;
-                let other = group_of[source];
-                if other != group {
-                    rates[other as usize * groups + group as usize] += law[source] * self.rates[place];
+                let other = group_of[source] as usize;
+                if other != group as usize && law[source] > 0.0 {
+                    band.add(other, group as usize, law[source] * self.rates[place] / weights[other]);
                 }
             }
         }
-        for (group, &weight) in weights.iter().enumerate() {
-            if weight > 0.0 {
-                rates[group * groups..][..groups].iter_mut().for_each(|rate| *rate /= weight);
-            }
-        }
-        let balanced = gth::stationary(groups, rates);
+        let balanced = band.stationary();
         for (i, &group) in group_of.iter().enumerate() {
             let weight = weights[group as usize];
             if weight > 0.0 {

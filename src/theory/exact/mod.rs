@@ -2,7 +2,7 @@
 //!
 //! The states are the queue lengths, with the estimates of every dispatcher and the messages on their way where
 //! information is local. A chain is followed from the empty system to wherever it takes probability; what leaves the
-//! states that are followed goes back to the start, at a rate that is added up and bounds the error. The law of the
+//! states that are followed goes back to the start, at a rate that is added up and gives the error. The law of the
 //! chain is found by Gauss-Seidel sweeps with aggregation by the number of jobs. Joining probabilities are written from
 //! the definitions of the strategies and share nothing with the code that samples from them: this module judges the
 //! engines.
@@ -39,7 +39,7 @@ use slotted::Slotted;
 use space::{Accuracy, Chain, Limits, Space};
 
 /// The most states that are followed, unless said otherwise.
-const MOST_STATES: usize = 300_000;
+const MOST_STATES: usize = 150_000;
 
 /// The exact stationary law of a small system: queues, jobs, delays, messages.
 ///
@@ -273,10 +273,11 @@ impl Exact {
         Ok(Self { classes, joint, delays, arrival_rate: system.arrivals.rate, slotted: false, accuracy })
     }
 
-    /// Bound, to first order, of the sum over all states of the errors of their probabilities, by truncation and by
-    /// iteration: the flow out of the states that are followed, and what does not balance between them, times the time
-    /// that the capacity beyond the load takes to clear the longest queues. A mean of lengths may be off by this times
-    /// [`Exact::most_jobs`], a variance by this times its square.
+    /// The error of probabilities by truncation and iteration together, an estimate to first order and from above: the
+    /// flow out of the states that are followed, and what does not balance between them, times the time that the
+    /// capacity beyond the load takes to clear the longest queues. It holds where the system forgets a lost job, or a wrong
+    /// estimate, by then. A mean of lengths may be off by this times [`Exact::most_jobs`], a variance by this times its
+    /// square, a quantile q by this over 1 - q.
     pub fn error(&self) -> f64 {
         self.accuracy.error
     }

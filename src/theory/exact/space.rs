@@ -5,7 +5,9 @@ use super::law::Tally;
 use super::not_solved::NotSolved;
 use super::state::State;
 use super::updates::Branches;
+use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
+use std::collections::BinaryHeap;
 
 /// A Markov chain in continuous time, or in steps that are the phases of a slot.
 pub(super) trait Chain {
@@ -42,7 +44,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Some 200 MB at most, for this many states some 15 transitions each.
+    /// For this many states, with some 15 transitions each: some 500 bytes per state.
     pub(super) fn of_states(states: usize) -> Self {
         Self { states, transitions: 15 * states, work: 1_000, aim: 1e-13, enough: 1e-9, few: 30_000, tolerated: 1e-4 }
     }
@@ -75,7 +77,7 @@ pub(super) struct Space<'a, C> {
 /// How exact a law is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accuracy {
-    /// Bound, to first order, of the sum over states of the errors of their probabilities.
+    /// Sum over states of the errors of their probabilities, an estimate from above.
     pub(super) error: f64,
     /// States followed.
     pub(super) states: usize,
@@ -166,6 +168,9 @@ impl<'a, C: Chain> Space<'a, C> {
             if flow > aim && self.work < self.limits.work && self.grow(&mut inflow, aim) {
                 continue;
             }
+            if flow * memory > 10.0 * self.limits.tolerated {
+                return Err(self.too_large(flow * memory));
+            }
             let residual = self.improve(&matrix, &mut law, 0.1 * aim, 5_000);
             self.keep(&order, &law);
             let remaining = self.fringe().0;
@@ -196,7 +201,7 @@ impl<'a, C: Chain> Space<'a, C> {
     fn too_large(&self, error: f64) -> NotSolved {
         let states = self.followed.len();
         NotSolved::too_large(format!(
-            "with {states} states an error of {error:.0e} is left; there are too many states that matter, or no steady state"
+            "with {states} states an error of {error:.0e} is left; too many states matter, or there is no steady state"
         ))
     }
 
@@ -259,37 +264,35 @@ impl<'a, C: Chain> Space<'a, C> {
         (total, inflow)
     }
 
-    /// Follows the states of the fringe that some flow enters, and what comes of them; false if there is none or no
-    /// room for more.
+    /// Follows the states of the fringe that most flow enters, and what comes of them, until there are twice as many:
+    /// then the law had better be found anew. False if no flow is worth following, or there is no room.
     fn grow(&mut self, inflow: &mut Vec<f64>, flow: f64) -> bool {
         let fringe = inflow.iter().filter(|&&flow| flow > 0.0).count().max(1);
-        let largest = inflow.iter().copied().fold(0.0, f64::max);
-        let least = (1e-4 * largest).max(flow / (2 * fringe) as f64);
-        let mut next: Vec<u32> = (0..inflow.len() as u32).filter(|&state| inflow[state as usize] > least).collect();
+        let least = flow / (2 * fringe) as f64;
+        let most = 2 * self.followed.len() + 500;
+        let worth = (0_u32..).zip(inflow.iter()).filter(|(_, flow)| **flow > least);
+        let mut next: BinaryHeap<(OrderedFloat<f64>, u32)> =
+            worth.map(|(state, &flow)| (OrderedFloat(flow), state)).collect();
         let any = !next.is_empty() && !self.is_full();
-        while !next.is_empty() {
-            for state in std::mem::take(&mut next) {
-                if self.is_full() {
-                    return any;
-                }
-                if self.row[state as usize] != NONE {
-                    continue;
-                }
-                self.follow(state, 0.0);
-                inflow.resize(self.states.len(), 0.0);
-                let row = self.followed.len() - 1;
-                let places = self.first[row]..self.first[row + 1];
-                let leaving = self.rates[places.clone()].iter().sum::<f64>() + self.beyond[row];
-                let probability = if leaving > 0.0 { inflow[state as usize] / leaving } else { 0.0 };
-                self.law[row] = probability;
-                for i in places {
-                    let to = self.to[i];
-                    if self.row[to as usize] == NONE {
-                        let before = inflow[to as usize];
-                        inflow[to as usize] += probability * self.rates[i];
-                        if before <= least && inflow[to as usize] > least {
-                            next.push(to);
-                        }
+        while let Some((_, state)) = next.pop() {
+            if self.is_full() || self.followed.len() >= most {
+                break;
+            }
+            self.follow(state, 0.0);
+            inflow.resize(self.states.len(), 0.0);
+            let row = self.followed.len() - 1;
+            let places = self.first[row]..self.first[row + 1];
+            let leaving = self.rates[places.clone()].iter().sum::<f64>() + self.beyond[row];
+            // What comes back from further out is not seen yet: a guess makes up for it.
+            let probability = if leaving > 0.0 { 1.5 * inflow[state as usize] / leaving } else { 0.0 };
+            self.law[row] = probability;
+            for i in places {
+                let to = self.to[i];
+                if self.row[to as usize] == NONE {
+                    let before = inflow[to as usize];
+                    inflow[to as usize] += probability * self.rates[i];
+                    if before <= least && inflow[to as usize] > least {
+                        next.push((OrderedFloat(inflow[to as usize]), to));
                     }
                 }
             }
