@@ -139,3 +139,21 @@ fn many_distinct_servers_by_rate_have_a_law_in_the_limit_only() {
     let total: f64 = law.in_the_limit(&[vec![0.6, 0.1], vec![0.4, 0.2]], 1.0).iter().flatten().sum();
     assert!((total - 1.0).abs() < 1e-12);
 }
+
+/// The tail by itself is the sum of the law from its level on.
+#[test]
+fn tails_are_sums_of_the_law() {
+    let servers = servers(&[(20, 1.0)]);
+    let at_least = vec![vec![20_u64, 15, 15, 6, 1]];
+    let fractions: Vec<Vec<f64>> = vec![at_least[0].iter().map(|&count| count as f64 / 20.0).collect()];
+    for dispatch in strategies() {
+        let law = LevelLaw::new(&dispatch, &servers).expect("a law");
+        let (finite, limit) = (law.of_counts(&at_least), law.in_the_limit(&fractions, 1.0));
+        for k in 0..5 {
+            if let (Some(tail), Some(limit_tail)) = (law.tail_of_count(at_least[0][k]), law.tail(fractions[0][k])) {
+                assert!((tail - finite[0][k..].iter().sum::<f64>()).abs() < 1e-12, "{dispatch:?}, {k}");
+                assert!((limit_tail - limit[0][k..].iter().sum::<f64>()).abs() < 1e-12, "{dispatch:?}, {k}");
+            }
+        }
+    }
+}
