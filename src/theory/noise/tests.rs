@@ -23,7 +23,7 @@ fn published_expansions() {
     }
 }
 
-/// The expansion lies closer to the simulated values of published.md than the limit, in every case.
+/// The expansion lies closer to simulated values (N. Gast's stored replications; others for distinct servers) than the limit, in every case.
 #[test]
 fn expansions_are_closer_to_simulation() {
     for (d, load, means) in [
