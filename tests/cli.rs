@@ -408,7 +408,7 @@ fn an_empty_directory_is_used() {
     let desk = Desk::new();
     fs::create_dir(desk.path("out")).expect("a folder can be made");
     desk.succeed(&["run", "tiny.yaml", "-o", "out"]);
-    assert_eq!(results(&desk.path("out")).len(), 7);
+    assert_eq!(results(&desk.path("out")).len(), 8);
 }
 
 /// Pitfall O06: of runs that are started into one directory at once, one wins and the others say so.
@@ -492,7 +492,7 @@ fn a_closed_pipe_is_met_in_silence() {
         let quiet = message.lines().all(|line| line.starts_with("warning: "));
         assert!(quiet, "{arguments:?}: {message}");
     }
-    assert_eq!(results(&desk.path("out")).len(), 7, "the results are written all the same");
+    assert_eq!(results(&desk.path("out")).len(), 8, "the results are written all the same");
 }
 
 /// Whoever closes standard error still gets what was asked for on standard output.
@@ -661,7 +661,7 @@ fn an_interrupted_run_saves_the_replications_that_are_finished() {
     let manifest = manifest(&out);
     let done = manifest["replications"].as_u64().expect("a count");
     assert!(done >= 1 && manifest["replications_requested"] == 1_000_000, "{manifest}");
-    assert_eq!(results(&out).len(), 7);
+    assert_eq!(results(&out).len(), 8);
     let table = rows(&out.join("replications.csv"));
     let counted: BTreeSet<&String> = table.iter().map(|row| &row["replication"]).collect();
     assert_eq!(counted.len() as u64, done);

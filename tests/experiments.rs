@@ -261,7 +261,7 @@ fn sweeps_have_all_their_points() {
 fn sweeps_stand_in_the_file_too() {
     let text = format!(
         "{SMALL}sweep:\n  zip: {{servers: [2, 4], dispatchers: [1, 3]}}\n  policy:\n    - {{name: two choices, dispatch: \
-         power_of_d}}\n    - {{dispatch: random}}\n"
+         {{power_of_d: {{d: 2}}}}}}\n    - {{dispatch: random}}\n"
     );
     let desk = Desk::new(&text);
     let whole = desk.run("out", &[]);

@@ -369,7 +369,9 @@ fn time_courses_change_nothing_else() {
         let mut found = files(&with, folder.path());
         let course = found.remove("trajectory.csv").expect("it was asked for");
         assert!(
-            course.starts_with(b"time,metric,key,estimate,std_error,replications\n0.0,tail_fraction,1,1.0,0.0,6\n")
+            course.starts_with(
+                b"point,time,metric,key,estimate,std_error,replications\n0,0.0,tail_fraction,1,1.0,0.0,6\n"
+            )
         );
         // Results that replace others leave no old time course behind.
         assert_eq!(found, files(&without, folder.path()), "step {step}");

@@ -1058,12 +1058,12 @@ fn c05_the_confidence_level_is_heeded() {
     for (level, multiplier) in [("0.9", 2.131_846_786), ("0.95", 2.776_445_105), ("0.99", 4.604_094_871)] {
         let run = format!("{{time: 500, replications: 5, confidence: {level}}}");
         let results = results(&single_server("exponential", 0.5, &run));
-        let estimate = results.estimate(Metric::ResponseTimeMean, "").expect("measured");
+        let estimate = results.estimate(Metric::MeanJobs, "").expect("measured");
         let values: Vec<f64> = results
             .replications
             .iter()
             .flat_map(|r| &r.readings)
-            .filter(|reading| reading.metric == Metric::ResponseTimeMean)
+            .filter(|reading| reading.metric == Metric::MeanJobs)
             .filter_map(|reading| reading.value)
             .collect();
         assert_eq!(values.len(), 5);

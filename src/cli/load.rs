@@ -32,12 +32,21 @@ pub(super) struct Source {
 impl Source {
     /// Reads and resolves the scenario.
     pub(super) fn study(&self) -> Result<Study, Failure> {
-        self.study_comparing(&[])
+        self.read(&[], false)
+    }
+
+    /// The same for a scenario that is not run, however many servers it has.
+    pub(super) fn study_for_theory(&self) -> Result<Study, Failure> {
+        self.read(&[], true)
     }
 
     /// Reads and resolves the scenario, to compare these policies, or those that it names itself.
     pub(super) fn study_comparing(&self, policies: &[String]) -> Result<Study, Failure> {
-        let changes = Changes { set: &self.overrides, sweep: &self.sweep, zip: &self.zip, policies };
+        self.read(policies, false)
+    }
+
+    fn read(&self, policies: &[String], theory_only: bool) -> Result<Study, Failure> {
+        let changes = Changes { set: &self.overrides, sweep: &self.sweep, zip: &self.zip, policies, theory_only };
         let read = match &self.file {
             None => Study::read(DEFAULT, "built-in scenario", "supermarket", changes),
             Some(path) => {

@@ -11,6 +11,7 @@ mod schema;
 mod shard;
 mod table;
 mod tables;
+mod theory;
 
 use clap::{ArgAction, Parser, Subcommand};
 use std::fmt;
@@ -39,6 +40,8 @@ enum Command {
     Merge(merge::Merge),
     /// Print a scenario with all defaults filled in, and what is wrong with it, without running it.
     Check(check::Check),
+    /// Print all that theory says of a scenario, without running it.
+    Theory(theory::Theory),
     /// Print the JSON Schema of scenarios, for completion in editors.
     Schema,
     /// Print every strategy, information rule, law and metric with a line each.
@@ -86,6 +89,7 @@ pub fn main() -> ExitCode {
         Command::Compare(compare) => compare.execute(),
         Command::Merge(merge) => merge.execute(),
         Command::Check(check) => check.execute(),
+        Command::Theory(theory) => theory.execute(),
         Command::Schema => schema::execute(),
         Command::List => list::execute(),
     };

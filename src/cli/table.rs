@@ -2,6 +2,7 @@
 
 use crate::measure::Metric;
 use crate::output::{Estimate, Results};
+use crate::theory::Kind;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
 /// Metrics worth a glance; the files have all.
@@ -38,7 +39,7 @@ pub(super) fn table(results: &Results) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE);
     let percent = 100.0 * results.manifest.confidence;
-    table.set_header(["metric", "", "simulated", &format!("{percent} % interval"), "theory"]);
+    table.set_header(["metric", "", "simulated", &format!("{percent} % interval"), "theory", "theory is"]);
     let local = results.estimate(Metric::MessagesPerJob, "exact").is_none();
     for metric in SHOWN {
         for estimate in results.estimates.iter().filter(|estimate| estimate.metric == *metric) {
@@ -49,6 +50,7 @@ pub(super) fn table(results: &Results) -> Table {
                     number(estimate.estimate),
                     interval(estimate),
                     number(estimate.theory),
+                    standing(estimate),
                 ]);
             }
         }
@@ -73,6 +75,20 @@ fn shown(estimate: &Estimate, local: bool) -> bool {
             local && estimate.estimate.is_some()
         }
         _ => true,
+    }
+}
+
+/// How far the theory can be trusted; where it is exact, how many standard errors the estimate is off.
+fn standing(estimate: &Estimate) -> String {
+    let Some(kind) = estimate.theory_kind else { return String::new() };
+    let errors = match (estimate.estimate, estimate.theory, estimate.std_error) {
+        (Some(value), Some(theory), Some(error)) if error > 0.0 => Some((value - theory) / error),
+        _ => None,
+    };
+    match (kind, errors) {
+        (Kind::Exact, Some(errors)) => format!("exact, {errors:+.1} s.e."),
+        (Kind::Bound, _) => "a lower bound".to_owned(),
+        (kind, _) => kind.to_string(),
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) fn estimates(
     waiting: Option<&DelayHistogram>,
     steady: bool,
 ) -> Vec<Estimate> {
-    let theory = plan.mean_field();
+    let predictions = plan.predictions();
     let mut estimates = Vec::new();
     for (metric, keys) in columns(replications) {
         for (key, column) in keys {
@@ -28,6 +28,7 @@ pub(super) fn estimates(
             };
             // The quantile of all jobs, not the mean of quantiles.
             let point = pooled.map(|histogram| key.text.parse().ok().and_then(|q| histogram.quantile(q)));
+            let theory = predictions.of(metric, &key.text);
             let estimate = point.unwrap_or(interval.map(|interval| interval.mean));
             let shown = interval.zip(estimate).filter(|_| steady).map(|(interval, point)| interval.about(point));
             estimates.push(Estimate {
@@ -37,7 +38,8 @@ pub(super) fn estimates(
                 high: shown.and_then(|interval| interval.high()),
                 std_error: shown.and_then(|interval| interval.std_error),
                 replications: values.values.len() as u64,
-                theory: theory.as_ref().and_then(|theory| theory.value(metric, &key.text)),
+                theory: theory.map(|theory| theory.value),
+                theory_kind: theory.map(|theory| theory.kind),
                 key: key.text,
             });
         }

@@ -1,5 +1,6 @@
 //! Gathers the records of replications, in order, into one result.
 
+use super::distance::squared_distance;
 use super::estimates::estimates;
 use super::time_course::Courses;
 use crate::measure::{DelayHistogram, Metric, Record, TimeHistogram};
@@ -7,6 +8,7 @@ use crate::model::Window;
 use crate::output::{Cell, Jobs, Manifest, Replication, Results};
 use crate::scenario::{Plan, Study};
 use crate::stats::{Confidence, Interval, Warning, paired_t};
+use crate::theory::MeanField;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
@@ -36,6 +38,7 @@ pub(super) struct Gather<'a> {
     jobs: Jobs,
     halves: Vec<[f64; 2]>,
     courses: Courses,
+    limit: Option<MeanField>,
 }
 
 impl<'a> Gather<'a> {
@@ -54,6 +57,7 @@ impl<'a> Gather<'a> {
             jobs: Jobs::default(),
             halves: Vec::new(),
             courses: Courses::default(),
+            limit: plan.mean_field(),
         }
     }
 
@@ -94,12 +98,16 @@ impl<'a> Gather<'a> {
         self.jobs.add(&record.balance);
         self.halves.push(record.halves);
         self.courses.add(&record.trajectory);
+        let mut readings = record.readings;
+        if let Some(limit) = &self.limit {
+            readings.extend(squared_distance(&readings, limit, f64::from(self.plan.system.servers.len())));
+        }
         let balance = record.balance;
         self.replications.push(Replication {
             replication: index,
             arrived: balance.arrived,
             joined: balance.arrived - balance.blocked,
-            readings: record.readings,
+            readings,
         });
     }
 

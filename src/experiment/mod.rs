@@ -1,6 +1,7 @@
 //! The composition root: points times replications on all cores, each finished cell kept, gathered in order.
 
 mod comparison;
+mod distance;
 mod estimates;
 mod gather;
 mod pilot;

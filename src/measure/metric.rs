@@ -51,6 +51,8 @@ metrics! {
         "Time average of s_k, the fraction of servers with at least k jobs, the one in service included.";
     TailFractionVariance, "tail_fraction_variance", "k", "fraction^2",
         "Variance over time of s_k.";
+    SquaredDistance, "squared_distance", "", "fraction^2",
+        "N times the time average of the sum over k of |s_k - s*_k|^2, with s* the mean-field limit where one is known.";
     MeanJobs, "mean_jobs", "", "jobs",
         "Time average of the number of jobs per server, the sum of s_k over k >= 1.";
     JobsVariance, "jobs_variance", "", "jobs^2",

@@ -17,8 +17,8 @@ pub struct ServerClass {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Servers {
     classes: Vec<ServerClass>,
-    /// Class of each server; empty when there is one class, to spare the look-up its memory.
-    class_of: Vec<u32>,
+    /// One past the last server of each class.
+    ends: Vec<u32>,
     len: u32,
 }
 
@@ -57,12 +57,11 @@ impl Servers {
         if !classes.iter().map(|class| f64::from(class.count) * class.rate).sum::<f64>().is_finite() {
             return Err(Fault::new("the rates of all servers must have a finite sum", "use smaller rates"));
         }
-        let class_of = if classes.len() == 1 {
-            Vec::new()
-        } else {
-            (0_u32..).zip(&classes).flat_map(|(i, class)| std::iter::repeat_n(i, class.count as usize)).collect()
-        };
-        Ok(Self { classes, class_of, len: total as u32 })
+        let ends = classes.iter().scan(0, |end, class| {
+            *end += class.count;
+            Some(*end)
+        });
+        Ok(Self { ends: ends.collect(), classes, len: total as u32 })
     }
 
     /// `count` servers of rate 1 in one class.
@@ -87,7 +86,7 @@ impl Servers {
     /// The class of a server.
     #[inline]
     pub fn class_of(&self, server: u32) -> u32 {
-        if self.class_of.is_empty() { 0 } else { self.class_of[server as usize] }
+        if self.ends.len() == 1 { 0 } else { self.ends.partition_point(|&end| end <= server) as u32 }
     }
 
     /// The rate `mu_n` of a server.

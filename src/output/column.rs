@@ -73,6 +73,7 @@ enum Get<R> {
     Real(fn(&R) -> f64),
     RealOrMissing(fn(&R) -> Option<f64>),
     Text(fn(&R) -> &str),
+    TextOrMissing(fn(&R) -> Option<&str>),
 }
 
 impl<R> Column<R> {
@@ -92,12 +93,17 @@ impl<R> Column<R> {
         Self { name, get: Get::Text(get) }
     }
 
+    pub(super) fn text_or_missing(name: &'static str, get: fn(&R) -> Option<&str>) -> Self {
+        Self { name, get: Get::TextOrMissing(get) }
+    }
+
     pub(super) fn field(&self) -> Field {
         let (kind, nullable) = match self.get {
             Get::Integer(_) => (Kind::Integer, false),
             Get::Real(_) => (Kind::Real, false),
             Get::RealOrMissing(_) => (Kind::Real, true),
             Get::Text(_) => (Kind::Text, false),
+            Get::TextOrMissing(_) => (Kind::Text, true),
         };
         Field { name: self.name.to_owned(), kind, nullable }
     }
@@ -112,6 +118,7 @@ impl<R> Column<R> {
             Get::Real(get) => Value::Real(get(row)),
             Get::RealOrMissing(get) => get(row).map_or(Value::Missing, Value::Real),
             Get::Text(get) => Value::Text(get(row)),
+            Get::TextOrMissing(get) => get(row).map_or(Value::Missing, Value::Text),
         })
     }
 }

@@ -59,8 +59,15 @@ impl Directory {
     ) -> Result<(Self, Cells), DirectoryError> {
         let told =
             |error: io::Error| DirectoryError::Io(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
-        if path.try_exists().map_err(told)? && !path.is_dir() {
-            return Err(DirectoryError::Taken(format!("{}: exists and is not a directory", path.display())));
+        let not_a_directory =
+            |what: &str| DirectoryError::Taken(format!("{}: {what} is not a directory", path.display()));
+        match path.try_exists() {
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(not_a_directory("part of the path"));
+            }
+            Err(error) => return Err(told(error)),
+            Ok(there) if there && !path.is_dir() => return Err(not_a_directory("what is there")),
+            Ok(_) => {}
         }
         let cells = path.join(CELLS);
         let own = cells.join(format!("{}-of-{shares}.{ENDING}", share + 1));
@@ -144,8 +151,9 @@ impl Directory {
     pub fn collect(folders: &[PathBuf]) -> Result<Cells, DirectoryError> {
         let mut files = Vec::new();
         for folder in folders {
-            let here = cell_files(folder)
-                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+            // What is named on the command line and not there is for its writer to mend.
+            let here =
+                cell_files(folder).map_err(|error| DirectoryError::Taken(format!("{}: {error}", folder.display())))?;
             if here.is_empty() {
                 return Err(DirectoryError::Taken(format!("{}: holds no finished cells", folder.display())));
             }

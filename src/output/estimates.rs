@@ -3,6 +3,7 @@
 use super::column::Column;
 use super::results::{Estimate, Results};
 use super::table::{Rows, Table, fields};
+use crate::theory::Kind;
 use std::io;
 
 pub(super) const TABLE: Table<Results> = Table { name: "estimates", fields: || fields(&columns()), rows };
@@ -17,6 +18,7 @@ fn columns() -> Vec<Column<Estimate>> {
         Column::real_or_missing("std_error", |estimate| estimate.std_error),
         Column::integer("replications", |estimate| estimate.replications),
         Column::real_or_missing("theory", |estimate| estimate.theory),
+        Column::text_or_missing("theory_kind", |estimate| estimate.theory_kind.map(Kind::name)),
     ]
 }
 

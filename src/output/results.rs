@@ -4,6 +4,7 @@ use super::axis::OfPoint;
 use super::manifest::Manifest;
 use crate::measure::{DelayHistogram, Metric, Reading, TimeHistogram};
 use crate::scenario::Label;
+use crate::theory::Kind;
 use serde::Serialize;
 
 /// An estimate of one metric, over all replications.
@@ -25,6 +26,8 @@ pub struct Estimate {
     pub replications: u64,
     /// What theory says, where it is known.
     pub theory: Option<f64>,
+    /// How far that can be trusted.
+    pub theory_kind: Option<Kind>,
 }
 
 /// The values of one replication.

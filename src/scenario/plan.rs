@@ -16,7 +16,7 @@ use crate::model::{
 };
 use crate::policy::Policy;
 use crate::stats::{Confidence, Warning};
-use crate::theory::{MeanField, Overload, Theorems};
+use crate::theory::{ManyServerLoad, MeanField, Overload, Predictions, QUICK, Report, Theorems};
 use std::path::Path;
 
 /// A scenario ready to run.
@@ -80,7 +80,7 @@ pub struct Goal {
 /// Replications that a precision may take when the scenario does not say.
 const MAX_REPLICATIONS: u64 = 10_000;
 
-/// The window from which pilot runs start, in mean service times of the slowest server.
+/// The window from which pilot runs start, in mean service times.
 const SHORTEST: f64 = 200.0;
 
 impl Plan {
@@ -101,7 +101,14 @@ impl Plan {
                 return Err(locate(&root, key, fault));
             }
         }
-        Self::resolve_tree(&root, origin, fallback_name)
+        let plan = Self::resolve_tree(&root, origin, fallback_name)?;
+        plan.check_memory(&root)?;
+        Ok(plan)
+    }
+
+    /// Refuses a scenario that cannot be run for want of memory.
+    pub(super) fn check_memory(&self, root: &Node) -> Result<(), ScenarioError> {
+        memory::check(&self.system, &self.policy, &self.measure).map_err(|fault| locate(root, "", fault))
     }
 
     /// Resolves a scenario without a sweep.
@@ -147,7 +154,6 @@ impl Plan {
         policy.validate(&system).map_err(located("policy"))?;
         let slots = resolve_slots(&mut scenario, &system, &policy).map_err(located(""))?;
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
-        memory::check(&system, &policy, &scenario.measure).map_err(located(""))?;
         let time = scenario.run.time.given().map_or(window.length(), Positive::get);
         check_clock(&system, window, time).map_err(located("run"))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
@@ -157,6 +163,7 @@ impl Plan {
             }
         }
         check_grid(&scenario.measure, window).map_err(located("measure.trajectory"))?;
+        check_choice(&scenario, choose).map_err(located("run"))?;
         if let ServersSpec::Classes(classes) = &mut scenario.servers {
             for (class, resolved) in classes.iter_mut().zip(system.servers.classes()) {
                 class.name = Some(resolved.name.clone());
@@ -189,10 +196,30 @@ impl Plan {
 
     /// The mean-field limit of the scenario, where one is known.
     pub fn mean_field(&self) -> Option<MeanField> {
-        if self.slots.is_some() {
-            return None;
+        self.limit().ok()
+    }
+
+    /// The mean-field limit of the scenario, or why none is known.
+    ///
+    /// # Errors
+    /// The reason.
+    pub fn limit(&self) -> Result<MeanField, String> {
+        match self.slots {
+            Some(_) => Err("the mean-field limit is in continuous time".into()),
+            None => MeanField::new(&self.system, &self.policy),
         }
-        MeanField::new(&self.system, &self.policy)
+    }
+
+    /// What theory predicts for the metrics of a run.
+    pub fn predictions(&self) -> Predictions {
+        Predictions::new(&self.system, &self.policy, self.slots.as_ref(), QUICK)
+    }
+
+    /// All that theory says, and why the rest is not known; at most so many states of a small system are followed.
+    pub fn theory(&self, most_states: usize) -> Report {
+        let regime = self.scenario.many_server.as_ref();
+        let load = regime.map(|regime| ManyServerLoad { beta: regime.beta.get(), gamma: regime.gamma.get() });
+        Report::new(&self.system, &self.policy, self.slots.as_ref(), load, &self.measure.quantiles, most_states)
     }
 
     /// About how many bytes of memory one replication takes.
@@ -335,24 +362,32 @@ fn resolve_window(scenario: &Scenario, servers: &Servers) -> Result<(Window, Cho
         time: run.time == Auto::Auto,
         max_time: run.max_time.map(Positive::get),
     };
-    let key = if choose.warmup { "warmup" } else { "time" };
-    let missing = |why: &str| Fault::at(key, format!("must be a number, since {why}"), format!("write {key}: 100"));
-    if choose.any() && matches!(scenario.arrivals, ArrivalsSpec::Trace(_)) {
-        return Err(missing("a trace tells when it starts and ends"));
-    }
-    if choose.any() && scenario.measure.trajectory.is_some() {
-        return Err(missing("a trajectory shows the time from there on"));
-    }
     if !choose.any() && run.max_time.is_some() {
         let remedy = "drop the key, or write warmup: auto or time: auto";
         return Err(Fault::at("max_time", "limits what auto chooses, and nothing is left to auto", remedy));
     }
-    let slowest = servers.classes().iter().map(|class| class.rate).fold(f64::INFINITY, f64::min);
+    let mean = f64::from(servers.len()) / servers.total_rate();
     // Slots are whole.
-    let unit = if scenario.clock == Clock::Slotted { slowest.recip().ceil() } else { slowest.recip() };
+    let unit = if scenario.clock == Clock::Slotted { mean.ceil() } else { mean };
     let open = run.warmup.given().map_or(0.0, NonNegative::get);
     let time = run.time.given().map_or(SHORTEST * unit, Positive::get);
     Ok((Window { open, close: open + time }, choose))
+}
+
+/// Refuses to choose a window that something else in the scenario refers to.
+fn check_choice(scenario: &Scenario, choose: Choose) -> Result<(), Fault> {
+    let why = if matches!(scenario.arrivals, ArrivalsSpec::Trace(_)) {
+        "a trace tells when it starts and ends"
+    } else if scenario.measure.trajectory.is_some() {
+        "a trajectory shows the time from there on"
+    } else {
+        return Ok(());
+    };
+    let key = if choose.warmup { "warmup" } else { "time" };
+    if choose.any() {
+        return Err(Fault::at(key, format!("must be a number, since {why}"), format!("write {key}: 100")));
+    }
+    Ok(())
 }
 
 /// The precision to be reached, if there is one.
@@ -457,7 +492,10 @@ fn initial(spec: &InitialSpec, system: &System, policy: &Policy) -> Result<Initi
             _ => Ok(Initial::Length(*length)),
         },
         InitialSpec::FixedPoint => match MeanField::new(system, policy) {
-            Some(limit) if system.servers.are_homogeneous() => Ok(Initial::Tail(limit.tail().to_vec())),
+            // The average of a board's phases is no state that repeats.
+            Ok(limit) if system.servers.are_homogeneous() && (limit.is_exact() || policy.information.is_exact()) => {
+                Ok(Initial::Tail(limit.tail()))
+            }
             _ => Err(Fault::new(
                 "no mean-field fixed point is known for this scenario",
                 "write initial: empty and a longer warm-up",

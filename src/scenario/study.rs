@@ -38,6 +38,8 @@ pub struct Changes<'a> {
     pub zip: &'a [String],
     /// Policies to compare: `name={dispatch: ...}`, or `{dispatch: ...}`.
     pub policies: &'a [String],
+    /// The scenario is not to be run, and may need more memory than there is.
+    pub theory_only: bool,
 }
 
 impl Study {
@@ -55,7 +57,8 @@ impl Study {
         let one = |error| vec![error];
         let mut root = Node::parse(text, origin).map_err(one)?;
         changed(&mut root, changes).map_err(one)?;
-        let (sweep, compare) = (root.take("sweep"), root.take("compare"));
+        let mut taken = |key| root.take(key).filter(|node| node.value != Value::Null);
+        let (sweep, compare) = (taken("sweep"), taken("compare"));
         let mut sweep = match &sweep {
             None => Sweep::default(),
             Some(node) => Sweep::read(node).map_err(one)?,
@@ -78,7 +81,7 @@ impl Study {
         let mut points = Vec::new();
         let mut errors: Vec<ScenarioError> = Vec::new();
         for index in 0..sweep.points() {
-            match point(&root, &sweep, index, origin, fallback_name) {
+            match point(&root, &sweep, index, origin, fallback_name, changes.theory_only) {
                 Ok(point) => points.push(point),
                 Err(error) if !errors.contains(&error) => errors.push(error),
                 Err(_) => {}
@@ -127,13 +130,23 @@ fn compared(node: &Node) -> Result<Vec<Node>, ScenarioError> {
     Ok(values.clone())
 }
 
-fn point(root: &Node, sweep: &Sweep, index: usize, origin: &str, name: &str) -> Result<Point, ScenarioError> {
+fn point(
+    root: &Node,
+    sweep: &Sweep,
+    index: usize,
+    origin: &str,
+    name: &str,
+    theory_only: bool,
+) -> Result<Point, ScenarioError> {
     let mut tree = root.clone();
     let chosen = sweep.point(index);
     for (path, node, _) in &chosen {
         tree.place(path, (*node).clone(), &node.mark)?;
     }
     let plan = Plan::resolve_tree(&tree, origin, name)?;
+    if !theory_only {
+        plan.check_memory(&tree)?;
+    }
     Ok(Point { labels: chosen.into_iter().map(|(_, _, label)| label).collect(), plan })
 }
 
