@@ -448,3 +448,35 @@ fn job_arrays_name_the_share() {
         assert!(!desk.path("never").exists());
     }
 }
+
+/// Batch means of one long run: the interval is about as wide as that of as many replications, and is named.
+#[test]
+fn one_long_run_has_intervals_from_its_batches() {
+    let text = "servers: 2\nload: 0.7\npolicy: {dispatch: shortest}\nrun: {warmup: 100, time: 60000, replications: 1, seed: 3}\n";
+    let desk = Desk::new(text);
+    desk.run("many", &["--set", "run.replications=30", "--set", "run.time=2000"]);
+    let width = |folder: &str| {
+        let estimates = rows(&desk.path(folder).join("estimates.csv"));
+        let row = only(&estimates, "response_time_mean", "")[0];
+        // Two servers, JSQ, load 0.7: mean waiting time 1.108197 (exact).
+        let z = (number(row, "estimate") - 2.108_197) / number(row, "std_error");
+        assert!(z.abs() < 4.0, "{folder}: {z}");
+        number(row, "high") - number(row, "low")
+    };
+    let wanted = width("many");
+    for (method, name) in [("batch_means", "batch means, "), ("overlapping_batch_means", "overlapping batch means")] {
+        let told = desk.ok(&["run", "scenario.yaml", "-q", "-o", method, "--set", &format!("run.interval={method}")]);
+        assert!(!told.contains("depend on each other"), "{told}");
+        // Both widths have relative errors of some 15 %.
+        let ratio = width(method) / wanted;
+        assert!((0.5..2.0).contains(&ratio), "{method}: {ratio}");
+        let manifest = fs::read_to_string(desk.path(method).join("manifest.json")).expect("a file");
+        assert!(manifest.contains(&format!("\"interval_method\": \"{name}")), "{manifest}");
+    }
+    let short = ["--set", "run.interval=batch_means", "--set", "run.time=30"];
+    let told = desk.ok(&[&["run", "scenario.yaml", "-q", "-o", "short"], &short[..]].concat());
+    assert!(told.contains("depend on each other"), "{told}");
+    let told =
+        desk.fails(2, &["run", "scenario.yaml", "--set", "run.interval=batch_means", "--set", "run.replications=2"]);
+    assert!(told.contains("single run"), "{told}");
+}

@@ -1,12 +1,14 @@
 //! How time passes: engines that move a system along, and the observer they report to.
 
 mod beliefs;
+mod both;
 pub mod event;
 mod key;
 mod messages;
 mod observer;
 pub mod slotted;
 
+pub use both::Both;
 pub use event::EventEngine;
 pub use observer::{
     Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Unobserved,

@@ -3,7 +3,7 @@
 use crate::measure::{DelayHistogram, Metric, Weight};
 use crate::output::{Estimate, Replication};
 use crate::scenario::Plan;
-use crate::stats::{Interval, Sample};
+use crate::stats::{BatchMeans, Batching, Confidence, Interval, Sample, batch_means};
 use std::collections::BTreeMap;
 
 /// All estimates in the order of the metrics, and keys in theirs. Without a steady state there is nothing that an
@@ -13,14 +13,28 @@ pub(super) fn estimates(
     replications: &[Replication],
     response: Option<&DelayHistogram>,
     waiting: Option<&DelayHistogram>,
+    parts: &[Replication],
     steady: bool,
 ) -> Vec<Estimate> {
+    let in_parts = columns(parts);
     let predictions = plan.predictions();
     let mut estimates = Vec::new();
     for (metric, keys) in columns(replications) {
         for (key, column) in keys {
             let values = Values::of(metric, &column, replications);
-            let interval = Interval::of_sample(values.sample(), plan.confidence);
+            let interval = match plan.batching {
+                None => Interval::of_sample(values.sample(), plan.confidence),
+                Some(batching) => {
+                    // What one run gives is the estimate; its parts give the width.
+                    let only = Interval::of_sample(values.sample(), plan.confidence);
+                    let batches = in_parts
+                        .get(&metric)
+                        .filter(|_| !metric.is_of_second_order())
+                        .and_then(|keys| keys.iter().find(|(other, _)| other.text == key.text))
+                        .and_then(|(_, column)| of_batches(metric, column, parts, batching, plan.confidence));
+                    only.map(|only| batches.map_or(only, |batches| batches.interval.about(only.mean)))
+                }
+            };
             let pooled = match metric {
                 Metric::ResponseTimeQuantile => response,
                 Metric::WaitingTimeQuantile => waiting,
@@ -45,6 +59,21 @@ pub(super) fn estimates(
         }
     }
     estimates
+}
+
+/// The interval from the parts of a single run; none if a part has no value.
+pub(super) fn of_batches(
+    metric: Metric,
+    column: &[Option<f64>],
+    parts: &[Replication],
+    batching: Batching,
+    confidence: Confidence,
+) -> Option<BatchMeans> {
+    let values = Values::of(metric, column, parts);
+    if values.values.len() < parts.len() {
+        return None;
+    }
+    batch_means(values.sample(), batching, confidence)
 }
 
 /// The values of a metric by replication, with their weights where it is a ratio.

@@ -1,13 +1,13 @@
 //! Gathers the records of replications, in order, into one result.
 
 use super::distance::squared_distance;
-use super::estimates::estimates;
+use super::estimates::{columns, estimates, of_batches};
 use super::time_course::Courses;
-use crate::measure::{DelayHistogram, Metric, Record, TimeHistogram};
+use crate::measure::{Balance, DelayHistogram, Metric, Reading, Record, TimeHistogram};
 use crate::model::Window;
 use crate::output::{Cell, Jobs, Manifest, Replication, Results};
 use crate::scenario::{Plan, Study};
-use crate::stats::{Confidence, Interval, Warning, paired_t};
+use crate::stats::{BatchMeans, Confidence, Interval, Warning, paired_t};
 use crate::theory::MeanField;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -38,6 +38,8 @@ pub(super) struct Gather<'a> {
     jobs: Jobs,
     halves: Vec<[f64; 2]>,
     courses: Courses,
+    /// The parts of a single run.
+    parts: Vec<Replication>,
     limit: Option<MeanField>,
 }
 
@@ -57,6 +59,7 @@ impl<'a> Gather<'a> {
             jobs: Jobs::default(),
             halves: Vec::new(),
             courses: Courses::default(),
+            parts: Vec::new(),
             limit: plan.mean_field(),
         }
     }
@@ -98,17 +101,12 @@ impl<'a> Gather<'a> {
         self.jobs.add(&record.balance);
         self.halves.push(record.halves);
         self.courses.add(&record.trajectory);
+        self.parts.extend((0..).zip(record.parts).map(|(i, part)| of_replication(i, &part.balance, part.readings)));
         let mut readings = record.readings;
         if let Some(limit) = &self.limit {
             readings.extend(squared_distance(&readings, limit, f64::from(self.plan.system.servers.len())));
         }
-        let balance = record.balance;
-        self.replications.push(Replication {
-            replication: index,
-            arrived: balance.arrived,
-            joined: balance.arrived - balance.blocked,
-            readings,
-        });
+        self.replications.push(of_replication(index, &record.balance, readings));
     }
 
     /// The result; replications that finished behind a missing one count too.
@@ -119,7 +117,8 @@ impl<'a> Gather<'a> {
         let plan = self.plan;
         let warnings = self.warnings();
         let steady = !warnings.iter().any(|warning| UNSTEADY.contains(&warning.code.as_str()));
-        let estimates = estimates(plan, &self.replications, self.response.as_ref(), self.waiting.as_ref(), steady);
+        let estimates =
+            estimates(plan, &self.replications, self.response.as_ref(), self.waiting.as_ref(), &self.parts, steady);
         let tick = DelayHistogram::tick_for(plan.system.servers.largest_rate());
         Results {
             point: 0,
@@ -137,7 +136,7 @@ impl<'a> Gather<'a> {
                 window_open: self.window.open,
                 window_close: self.window.close,
                 confidence: plan.confidence.get(),
-                interval_method: "Student t over independent replications".to_owned(),
+                interval_method: self.method(),
                 tick,
                 arrival_rate: plan.system.arrivals.rate,
                 service_rate: plan.system.servers.total_rate(),
@@ -153,6 +152,30 @@ impl<'a> Gather<'a> {
             response: self.response,
             time_course: plan.measure.trajectory.as_ref().map(|grid| self.courses.finish(grid.times(self.window))),
         }
+    }
+
+    /// The batches of a single run, as the mean number of jobs has them.
+    fn batches(&self) -> Option<BatchMeans> {
+        let columns = columns(&self.parts);
+        let column = columns.get(&Metric::MeanJobs)?.values().next()?;
+        of_batches(Metric::MeanJobs, column, &self.parts, self.plan.batching?, self.plan.confidence)
+    }
+
+    /// How intervals are made.
+    fn method(&self) -> String {
+        let replications =
+            "Student t over independent replications; means over jobs as ratios, quantiles from pooled jobs";
+        self.batches().map_or(replications.to_owned(), |batches| batches.interval.method.to_string())
+    }
+
+    /// Batches that still depend on each other.
+    fn correlated_batches(&self) -> Option<Warning> {
+        self.batches().filter(|batches| batches.correlated).map(|_| {
+            Warning::new(
+                "batches_correlated",
+                "batches of this run depend on each other, so intervals are too narrow; run longer, or replications",
+            )
+        })
     }
 
     /// Doubts about the results.
@@ -173,6 +196,7 @@ impl<'a> Gather<'a> {
                 format!("{clamped} response times were beyond the histogram; its highest quantiles are too low"),
             ));
         }
+        warnings.extend(self.correlated_batches());
         warnings.extend(self.drift());
         warnings.extend(self.balance());
         warnings.extend(self.width());
@@ -257,6 +281,11 @@ impl<'a> Gather<'a> {
             )
         })
     }
+}
+
+fn of_replication(index: u64, balance: &Balance, readings: Vec<Reading>) -> Replication {
+    let joined = balance.arrived - balance.blocked;
+    Replication { replication: index, arrived: balance.arrived, joined, readings }
 }
 
 fn merge_delays(merged: &mut Option<DelayHistogram>, histogram: Option<DelayHistogram>) {

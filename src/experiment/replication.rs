@@ -2,8 +2,8 @@
 
 use super::Monitor;
 use super::pilot::Flight;
-use crate::engine::{Engine, EngineError, EventEngine, Observer, Progress, SlottedEngine, Unobserved};
-use crate::measure::{JobsCourse, Probes, Record, Refreshes};
+use crate::engine::{Both, Engine, EngineError, EventEngine, Observer, Progress, SlottedEngine, Unobserved};
+use crate::measure::{JobsCourse, Measure, Part, Probes, Record, Refreshes};
 use crate::model::Window;
 use crate::scenario::Plan;
 
@@ -61,13 +61,38 @@ impl Job for Measured<'_> {
         }
         let mut probes =
             Probes::new(measure, &plan.system, &plan.policy, window, &engine.snapshot()).knowing(refreshes);
-        if !advance(&mut engine, window.close, &mut probes, monitor, told)? {
-            return Ok(None);
+        let mut parts = Vec::new();
+        if plan.batching.is_none() {
+            if !advance(&mut engine, window.close, &mut probes, monitor, told)? {
+                return Ok(None);
+            }
+        } else {
+            for part in 1..=PARTS {
+                let open = engine.now();
+                let close = if part == PARTS {
+                    window.close
+                } else {
+                    window.open + window.length() * part as f64 / PARTS as f64
+                };
+                let part_window = Window { open, close };
+                let part_measure = Measure { tail_histogram_levels: 0, estimate_age: false, ..measure.clone() };
+                let mut of_part =
+                    Probes::new(&part_measure, &plan.system, &plan.policy, part_window, &engine.snapshot());
+                if !advance(&mut engine, close, &mut Both(&mut probes, &mut of_part), monitor, told)? {
+                    return Ok(None);
+                }
+                engine.close(&mut of_part);
+                let Record { readings, balance, .. } = of_part.into_record();
+                parts.push(Part { readings, balance });
+            }
         }
         engine.close(&mut probes);
-        Ok(Some(probes.into_record()))
+        Ok(Some(Record { parts, ..probes.into_record() }))
     }
 }
+
+/// Parts of a window from which the intervals of a single run are made: batches of one to twelve of them are tried.
+const PARTS: u64 = 120;
 
 /// The mean number of jobs over the stretches of a pilot replication; `None` if it was stopped.
 pub(super) fn pilot(plan: &Plan, flight: Flight, monitor: &dyn Monitor) -> Result<Option<Vec<f64>>, EngineError> {

@@ -133,6 +133,19 @@ pub enum Weight {
 }
 
 impl Metric {
+    /// Whether it is a variance or an extreme, of which the mean over parts of a run is not that of the run.
+    pub fn is_of_second_order(self) -> bool {
+        matches!(
+            self,
+            Self::TailFractionVariance
+                | Self::JobsVariance
+                | Self::MaxQueue
+                | Self::ResponseTimeVariance
+                | Self::JobsPerDispatcher
+                | Self::SquaredDistance
+        )
+    }
+
     /// What a replication counts for.
     pub fn weight(self) -> Weight {
         match self {

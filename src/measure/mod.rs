@@ -32,6 +32,6 @@ pub use jobs_course::JobsCourse;
 pub use metric::{Metric, Reading, Weight};
 pub use moments::Moments;
 pub use probes::{Measure, Probes};
-pub use record::Record;
+pub use record::{Part, Record};
 pub use time_histogram::TimeHistogram;
 pub use trajectory::{Series, Trajectory};

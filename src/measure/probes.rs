@@ -268,6 +268,7 @@ impl Probes {
             waiting,
             balance: self.balance,
             halves: self.jobs.halves(),
+            parts: Vec::new(),
             trajectory: self.trajectory.map(Recorder::into_series).unwrap_or_default(),
         }
     }

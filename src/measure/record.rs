@@ -24,6 +24,17 @@ pub struct Record {
     pub balance: Balance,
     /// Mean number of jobs in the first and in the second half of the window.
     pub halves: [f64; 2],
+    /// The window in parts, one after the other, if intervals are to come from a single run.
+    pub parts: Vec<Part>,
     /// The time course, if it was asked for: series of equal length.
     pub trajectory: Vec<Series>,
+}
+
+/// What was measured in a part of the window.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Part {
+    /// The values of all metrics.
+    pub readings: Vec<Reading>,
+    /// The books.
+    pub balance: Balance,
 }

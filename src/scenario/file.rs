@@ -236,6 +236,21 @@ pub struct RunSpec {
     pub seed: u64,
     /// Level of the confidence intervals.
     pub confidence: Confidence,
+    /// What intervals are made from.
+    pub interval: IntervalSpec,
+}
+
+/// What confidence intervals are made from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IntervalSpec {
+    /// Independent replications.
+    #[default]
+    Replications,
+    /// Batches of a single long run, one after the other.
+    BatchMeans,
+    /// Overlapping batches of a single long run.
+    OverlappingBatchMeans,
 }
 
 impl Default for RunSpec {
@@ -250,6 +265,7 @@ impl Default for RunSpec {
             replications: Count::new(10).expect("10 is a count"),
             seed: 1,
             confidence: Confidence::default(),
+            interval: IntervalSpec::default(),
         }
     }
 }

@@ -16,8 +16,8 @@ pub use arrivals::{ArrivalsSpec, BatchPoissonSpec, BatchSizeSpec, GeometricSpec,
 pub use auto::{Auto, Precision};
 pub use error::{Mark, ScenarioError};
 pub use file::{
-    ClassSpec, Clock, DispatchersSpec, InitialSpec, ManyServer, PerProbe, PolicySpec, RunSpec, Scenario, ServersSpec,
-    Shares,
+    ClassSpec, Clock, DispatchersSpec, InitialSpec, IntervalSpec, ManyServer, PerProbe, PolicySpec, RunSpec, Scenario,
+    ServersSpec, Shares,
 };
 pub use plan::{Choose, Goal, Plan};
 pub use schema::schema;

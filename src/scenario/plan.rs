@@ -4,7 +4,7 @@ use super::arrivals::{self, ArrivalsSpec};
 use super::auto::Auto;
 use super::decode::decode;
 use super::error::ScenarioError;
-use super::file::{Clock, DispatchersSpec, InitialSpec, RunSpec, Scenario, ServersSpec};
+use super::file::{Clock, DispatchersSpec, InitialSpec, IntervalSpec, RunSpec, Scenario, ServersSpec};
 use super::memory;
 use super::tree::{Node, Value};
 use crate::engine::SlottedEngine;
@@ -15,7 +15,7 @@ use crate::model::{
     Count, Dispatchers, Fault, Initial, Law, NonNegative, Positive, ServerClass, Servers, System, Window,
 };
 use crate::policy::Policy;
-use crate::stats::{Confidence, Warning};
+use crate::stats::{Batching, Confidence, Warning};
 use crate::theory::{ManyServerLoad, MeanField, Overload, Predictions, QUICK, Report, Theorems};
 use std::path::Path;
 
@@ -40,6 +40,8 @@ pub struct Plan {
     pub replications: u64,
     /// The precision to be reached.
     pub goal: Option<Goal>,
+    /// How intervals are made from a single run, if they are.
+    pub batching: Option<Batching>,
     /// The seed of all random numbers.
     pub seed: u64,
     /// Level of the confidence intervals.
@@ -127,6 +129,7 @@ impl Plan {
         })?;
         let (window, choose) = resolve_window(&scenario, &servers).map_err(located("run"))?;
         let goal = resolve_goal(&scenario.run).map_err(located("run"))?;
+        let batching = resolve_batching(&scenario).map_err(located("run"))?;
         let arrivals =
             arrivals::resolve(&mut scenario, &servers, dispatchers.len(), window.close, folder).map_err(located(""))?;
         mean_one(&scenario.service, "the speed of a server is its rate").map_err(located("service"))?;
@@ -179,6 +182,7 @@ impl Plan {
             window,
             choose,
             goal,
+            batching,
             replications: scenario.run.replications.get(),
             seed: scenario.run.seed,
             confidence: scenario.run.confidence,
@@ -274,7 +278,7 @@ impl Plan {
         if let Some(why) = self.no_steady_state() {
             warnings.push(Warning::new("not_stable", why));
         }
-        if self.replications == 1 {
+        if self.replications == 1 && self.goal.is_none() && self.batching.is_none() {
             warnings.push(Warning::new(
                 "one_replication",
                 "one replication gives no confidence interval; set run.replications to 10 or so",
@@ -388,6 +392,25 @@ fn check_choice(scenario: &Scenario, choose: Choose) -> Result<(), Fault> {
         return Err(Fault::at(key, format!("must be a number, since {why}"), format!("write {key}: 100")));
     }
     Ok(())
+}
+
+/// How intervals are made from a single run, if they are.
+fn resolve_batching(scenario: &Scenario) -> Result<Option<Batching>, Fault> {
+    let batching = match scenario.run.interval {
+        IntervalSpec::Replications => return Ok(None),
+        IntervalSpec::BatchMeans => Batching::Separate,
+        IntervalSpec::OverlappingBatchMeans => Batching::Overlapping,
+    };
+    let of_replications = "write interval: replications";
+    if scenario.run.replications.get() > 1 || scenario.run.precision.is_some() {
+        let remedy = format!("write replications: 1 without a precision, or {of_replications}");
+        return Err(Fault::at("interval", "batch means are for a single run", remedy));
+    }
+    if scenario.clock == Clock::Slotted || scenario.measure.trajectory.is_some() {
+        let rule = "batch means are for continuous time and without a trajectory";
+        return Err(Fault::at("interval", rule, format!("{of_replications}, and 10 replications")));
+    }
+    Ok(Some(batching))
 }
 
 /// The precision to be reached, if there is one.

@@ -65,7 +65,7 @@ fn the_law_is_that_of_the_choosers() {
 }
 
 fn judge(dispatch: &Dispatch, servers: &Servers, lengths: &[u32], law: &Law) {
-    let view = View::new(lengths.to_vec(), dispatch.need(servers), servers);
+    let view = View::truth(lengths.to_vec(), dispatch.need(servers), servers);
     let dispatchers = Dispatchers::equal(1).expect("one dispatcher");
     let mut stream = Stream::new(31, 0, Component::Dispatch);
     let mut ready = dispatch.prepare(servers, &dispatchers, &mut stream);
