@@ -6,7 +6,7 @@ use herdsim::model::Arrivals;
 use herdsim::model::arrivals::Process;
 use herdsim::model::{CountLaw, Law};
 use herdsim::policy::{Dispatch, Information};
-use herdsim::scenario::{DEFAULT, Plan};
+use herdsim::scenario::{Changes, DEFAULT, Study};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -32,27 +32,41 @@ fn every_scenario_runs_and_its_books_agree() {
     for (name, text) in scenarios {
         // A trace is sought beside its scenario.
         let origin = format!("{}/scenarios/{name}", env!("CARGO_MANIFEST_DIR"));
-        let whole = Plan::read(&text, &origin, "test", &[]).unwrap_or_else(|error| panic!("{error}"));
-        // About twenty thousand jobs are enough to see that it works.
-        let time = 2e4 / whole.system.arrivals.rate;
-        let mut short = vec!["run.replications=2".to_owned()];
+        let read = |set: &[String]| {
+            let changes = Changes { set, ..Changes::default() };
+            Study::read(&text, &origin, "test", changes).unwrap_or_else(|errors| panic!("{}", errors[0]))
+        };
+        let whole = read(&[]);
+        let first = &whole.points[0].plan;
+        // About twenty thousand jobs at the busiest point are enough to see that it works.
+        let busiest = whole.points.iter().map(|point| point.plan.system.arrivals.rate).fold(0.0, f64::max);
+        let time = 2e4 / busiest;
+        let mut short = Vec::new();
+        if first.batching.is_none() {
+            short.push("run.replications=2".to_owned());
+        }
+        if first.goal.is_some() {
+            short.extend(["run.precision=50%".to_owned(), "run.max_replications=15".to_owned()]);
+        }
         // A trace has the length it has.
-        if !matches!(whole.system.arrivals.process, Process::Trace(_)) {
-            let whole_slots = |time: f64| if whole.slots.is_some() { time.ceil() } else { time };
+        if !matches!(first.system.arrivals.process, Process::Trace(_)) {
+            let whole_slots = |time: f64| if first.slots.is_some() { time.ceil() } else { time };
             let (time, warmup) = (whole_slots(time), whole_slots(time / 4.0));
             short.extend([format!("run.time={time}"), format!("run.warmup={warmup}")]);
         }
-        let plan = Plan::read(&text, &origin, "test", &short).unwrap_or_else(|error| panic!("{error}"));
-        let results = experiment::run(&plan, NonZeroUsize::MIN, &Unwatched).expect("the run ends well");
-        let jobs = &results.manifest.jobs;
-        assert_eq!(jobs.inside_at_open + jobs.arrived, jobs.completed + jobs.blocked + jobs.inside_at_close, "{name}");
-        assert!(jobs.largest_relative_gap < 1e-9, "{name}: {}", jobs.largest_relative_gap);
-        let response = results.estimate(Metric::ResponseTimeMean, "").and_then(|estimate| estimate.estimate);
-        assert!(response.is_some_and(f64::is_finite), "{name}");
+        let study = read(&short);
+        for point in &study.points {
+            let results = experiment::run(&point.plan, NonZeroUsize::MIN, &Unwatched).expect("the run ends well");
+            let jobs = &results.manifest.jobs;
+            let inside = jobs.inside_at_open + jobs.arrived;
+            assert_eq!(inside, jobs.completed + jobs.blocked + jobs.inside_at_close, "{name}");
+            assert!(jobs.largest_relative_gap < 1e-9, "{name}: {}", jobs.largest_relative_gap);
+            let response = results.estimate(Metric::ResponseTimeMean, "").and_then(|estimate| estimate.estimate);
+            assert!(response.is_some_and(f64::is_finite), "{name}");
+        }
         // What is written beside the results is a scenario that resolves to itself.
-        let again = Plan::read(&results.scenario_yaml, &name, "test", &[]).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(again, Plan { name: again.name.clone(), ..plan }, "{name}");
-        assert_eq!(again.to_yaml(), results.scenario_yaml, "{name}");
+        let again = Study::read(&study.to_yaml(), &name, "test", Changes::default());
+        assert_eq!(again.unwrap_or_else(|errors| panic!("{}", errors[0])), study, "{name}");
     }
 }
 
@@ -68,7 +82,8 @@ fn everything_listed_stands_in_a_scenario() {
         .into_iter()
         .map(|(name, text)| {
             let origin = format!("{}/scenarios/{name}", env!("CARGO_MANIFEST_DIR"));
-            Plan::read(&text, &origin, "test", &[]).unwrap_or_else(|error| panic!("{error}")).to_yaml()
+            let study = Study::read(&text, &origin, "test", Changes::default());
+            study.unwrap_or_else(|errors| panic!("{}", errors[0])).to_yaml()
         })
         .collect();
     // The lines of a block are those indented below its key, and the key's own.

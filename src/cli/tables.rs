@@ -83,10 +83,6 @@ impl<'a> Tables<'a> {
         // A string takes every line.
         if let Some(results) = &self.single {
             let _ = writeln!(text, "{}\n{}", heading(results), table(results));
-            let limit = self.study.points[0].plan.mean_field();
-            if limit.is_some_and(|limit| !limit.is_exact()) {
-                let _ = writeln!(text, "theory: the limit as the number of servers grows");
-            }
         } else {
             let name = plain(&self.study.name);
             let _ = writeln!(text, "{name}: {} points\n{}", self.rows, self.points);

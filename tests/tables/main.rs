@@ -116,10 +116,10 @@ fn a_table_without_rows_is_whole() {
 fn csv_without_a_sweep_has_one_line_per_row() {
     let text = |table| String::from_utf8(written(table, Format::Csv, &[], &[results(0, false)])).expect("UTF-8");
     let expected = [
-        "point,metric,key,estimate,low,high,std_error,replications,theory\n\
-         0,tail_fraction,\"a, b\",,-0.3333333333333333,5e-324,,0,\n\
-         0,tail_fraction_variance,\"say \"\"so\"\"\",-0.3333333333333333,5e-324,,1e16,1,\n\
-         0,mean_jobs,\"two\nlines\r\n\",5e-324,,1e16,-0.0,2,\n",
+        "point,metric,key,estimate,low,high,std_error,replications,theory,theory_kind\n\
+         0,tail_fraction,\"a, b\",,-0.3333333333333333,5e-324,,0,,exact\n\
+         0,tail_fraction_variance,\"say \"\"so\"\"\",-0.3333333333333333,5e-324,,1e16,1,,exact\n\
+         0,squared_distance,\"two\nlines\r\n\",5e-324,,1e16,-0.0,2,,exact\n",
         "point,replication,metric,key,value\n0,0,mean_jobs,,1.5\n0,1,mean_jobs,,\n",
         "point,k,low,high,fraction_of_time\n0,1,0.2,0.2,0.75\n0,1,0.3,0.3,0.25\n",
         "point,low,high,count,cumulative_fraction\n\
