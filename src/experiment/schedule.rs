@@ -22,6 +22,11 @@ impl Shard {
     /// All cells.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 
+    /// How many of the cells with numbers below this one are its own.
+    fn below(self, number: u64) -> u64 {
+        number / self.of + u64::from(number % self.of > self.index)
+    }
+
     fn owns(self, number: u64) -> bool {
         number % self.of == self.index
     }
@@ -101,7 +106,7 @@ impl<'a> Schedule<'a> {
             let target = first_target(&point.plan);
             let state =
                 PointState { phase: Phase::Fresh, target, next: 0, in_flight: 0, values: BTreeMap::new(), offset };
-            offset += point.plan.replications;
+            offset = u64::saturating_add(offset, point.plan.replications);
             state
         });
         let points = points.collect();
@@ -297,16 +302,23 @@ impl<'a> Schedule<'a> {
         match self.study.points[p].plan.goal {
             // The replications of a point decide together how many are needed.
             Some(_) => self.shard.owns((p / self.study.policies) as u64),
-            None => self.shard.owns(self.points[p].offset + replication),
+            None => self.shard.owns(self.points[p].offset.saturating_add(replication)),
         }
     }
 
     /// Adds cells of a point to those wanted.
     fn want(&mut self, p: usize, replications: std::ops::Range<u64>) {
-        for replication in replications.filter(|&replication| self.owns(p, replication)).collect::<Vec<_>>() {
-            self.wanted += 1;
-            self.done += u64::from(self.cells.has(Cell { point: p as u64, replication }));
-        }
+        let there = self.cells.replications(p as u64).filter(|cell| replications.contains(&cell.replication));
+        self.done += there.filter(|cell| self.owns(p, cell.replication)).count() as u64;
+        let offset = self.points[p].offset;
+        self.wanted += match self.study.points[p].plan.goal {
+            Some(_) if self.owns(p, 0) => replications.end - replications.start,
+            Some(_) => 0,
+            None => {
+                let below = |replication: u64| self.shard.below(offset.saturating_add(replication));
+                below(replications.end) - below(replications.start)
+            }
+        };
     }
 
     /// Whether a point has the most replications that it may have, and is still not as precise as wanted.

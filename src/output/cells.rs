@@ -256,11 +256,6 @@ impl Cells {
         self.cells.contains_key(&cell)
     }
 
-    /// How many replications of a point are there, from the first on without a gap.
-    pub fn count(&self, point: u64) -> u64 {
-        (0..).take_while(|&replication| self.has(Cell { point, replication })).count() as u64
-    }
-
     /// The replications of a point that are there, in order.
     pub fn replications(&self, point: u64) -> impl Iterator<Item = Cell> + '_ {
         let of = |replication| Cell { point, replication };
