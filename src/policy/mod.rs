@@ -2,12 +2,14 @@
 
 pub mod dispatch;
 pub mod information;
+pub mod level_law;
 mod levels;
 mod sample;
 mod view;
 
 pub use dispatch::Dispatch;
 pub use information::Information;
+pub use level_law::LevelLaw;
 pub use levels::Levels;
 pub use sample::Sampler;
 pub use view::{Need, View};
