@@ -25,7 +25,7 @@ impl Check {
             ("total service rate", system.servers.total_rate().to_string()),
             ("total arrival rate", system.arrivals.rate.to_string()),
             ("load", system.load().to_string()),
-            ("engine", plan.engine().to_owned()),
+            ("engine", format!("{}; {}", plan.engine.kind.name(), plan.engine.why)),
             ("memory per replication", format!("about {:.1} MiB", plan.memory() / f64::from(1 << 20))),
             ("jobs expected", format!("{jobs:.3e} in {} replications, warm-up included", plan.replications)),
         ];

@@ -77,6 +77,11 @@ impl Beliefs {
         self.rules.overtaking == Overtaking::Keep
     }
 
+    /// Whether a message may be dropped because a later-sent one has overtaken it.
+    pub(super) fn can_be_overtaken(&self) -> bool {
+        !self.keeps_overtaken() && !self.rules.keep_order()
+    }
+
     pub(super) fn periodic(&self) -> Option<&Periodic> {
         self.rules.periodic.as_ref()
     }

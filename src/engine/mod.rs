@@ -1,15 +1,18 @@
 //! How time passes: engines that move a system along, and the observer they report to.
 
 mod beliefs;
+pub mod clock;
 pub mod event;
 mod key;
 mod messages;
 mod observer;
+mod pending;
 pub mod slotted;
 
+pub use clock::{ClockEngine, Holding};
 pub use event::EventEngine;
 pub use observer::{
-    Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Unobserved,
+    Admitted, Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Unobserved,
 };
 pub use slotted::SlottedEngine;
 

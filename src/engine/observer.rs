@@ -42,6 +42,18 @@ impl Joined {
     }
 }
 
+/// A job has joined a first-come first-served queue whose services are exponential: what is told of its delays is
+/// their law. Its service starts after an Erlang time of `found` stages and takes an exponential time.
+#[derive(Clone, Copy, Debug)]
+pub struct Admitted {
+    /// When.
+    pub time: f64,
+    /// Class of the server.
+    pub class: u32,
+    /// Jobs found at the server, the one in service included.
+    pub found: u32,
+}
+
 /// Jobs were lost at a full buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocked {
@@ -142,8 +154,8 @@ pub struct Snapshot<'a> {
     /// The estimates of each dispatcher, or one picture that all share; empty when information is exact, or no
     /// strategy or update looks at them.
     pub estimates: &'a [View],
-    /// Sum over the jobs at servers of the time until each leaves.
-    pub remaining_time: f64,
+    /// Sum over the jobs at servers of the time until each leaves; `None` if that is not drawn before it happens.
+    pub remaining_time: Option<f64>,
     /// Jobs that wait at their dispatchers for answers about the queues.
     pub at_dispatchers: u64,
     /// Whether time passes in slots.
@@ -162,6 +174,8 @@ pub trait Observer {
     fn dispatched(&mut self, _: &Dispatched) {}
     /// A job joined a queue.
     fn joined(&mut self, _: &Joined) {}
+    /// A job joined a queue, with delays that are known by law only.
+    fn admitted(&mut self, _: &Admitted) {}
     /// A job was lost.
     fn blocked(&mut self, _: &Blocked) {}
     /// A queue grew by a job that joined or shrank by one that left.

@@ -1,9 +1,9 @@
 //! One replication: warm-up, in which only the ages of estimates are followed, then the measuring window.
 
 use super::Monitor;
-use crate::engine::{Engine, EngineError, EventEngine, Observer, Progress, SlottedEngine};
+use crate::engine::{ClockEngine, Engine, EngineError, EventEngine, Observer, Progress, SlottedEngine};
 use crate::measure::{Probes, Record, Refreshes};
-use crate::scenario::Plan;
+use crate::scenario::{EngineKind, Plan};
 
 /// Events between two looks at the monitor.
 const STRIDE: u64 = 1 << 16;
@@ -11,10 +11,14 @@ const STRIDE: u64 = 1 << 16;
 /// Runs replication `index`; `None` if it was stopped.
 pub(super) fn run(plan: &Plan, index: u64, monitor: &dyn Monitor) -> Result<Option<Record>, EngineError> {
     tracing::debug!(replication = index, "replication starts");
-    let record = match &plan.slots {
-        None => measured(EventEngine::new(&plan.system, &plan.policy, plan.seed, index)?, plan, monitor),
-        Some(slots) => {
-            measured(SlottedEngine::new(&plan.system, slots, &plan.policy, plan.seed, index)?, plan, monitor)
+    let Plan { system, policy, seed, .. } = plan;
+    let record = match (&plan.slots, plan.engine.kind) {
+        (Some(slots), _) => measured(SlottedEngine::new(system, slots, policy, *seed, index)?, plan, monitor),
+        (None, EngineKind::Clock) => {
+            measured(ClockEngine::new(system, policy, plan.holding(), *seed, index)?, plan, monitor)
+        }
+        (None, EngineKind::Event | EngineKind::Slotted) => {
+            measured(EventEngine::new(system, policy, *seed, index)?, plan, monitor)
         }
     }?;
     if let Some(record) = &record {

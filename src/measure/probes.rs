@@ -22,7 +22,9 @@ use super::record::Record;
 use super::staleness::Staleness;
 use super::trajectory::{Recorder, Trajectory};
 use super::utilization::Utilization;
-use crate::engine::{Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot};
+use crate::engine::{
+    Admitted, Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot,
+};
 use crate::model::{NonNegative, Servers, Sum, System, Window};
 use crate::policy::{Information, Policy};
 use schemars::JsonSchema;
@@ -112,6 +114,8 @@ pub struct Probes {
     trajectory: Option<Recorder>,
     balance: Balance,
     time_of_jobs: Sum,
+    /// Whether it is not known when jobs will leave, so that the time they spend is booked as they come and go.
+    departures_unknown: bool,
     /// Services that no job took, in slotted time.
     unused_services: u64,
     slotted: bool,
@@ -132,7 +136,7 @@ impl Probes {
         let tick = DelayHistogram::tick_for(servers.largest_rate());
         let coincidence_window = measure.coincidence_window.get();
         let mut time_of_jobs = Sum::default();
-        time_of_jobs.add(snapshot.remaining_time);
+        time_of_jobs.add(snapshot.remaining_time.unwrap_or_default());
         Self {
             measure: measure.clone(),
             window,
@@ -141,7 +145,11 @@ impl Probes {
             messages: Messages::default(),
             herding: Herding::default(),
             occupancy: measure.tail_fraction.then(|| Occupancy::new(time, &census, histograms)),
-            delays: measure.delays.then(|| if snapshot.slotted { Delays::of_slots() } else { Delays::new(tick) }),
+            delays: measure.delays.then(
+                || {
+                    if snapshot.slotted { Delays::of_slots() } else { Delays::new(tick, servers) }
+                },
+            ),
             classes: (measure.classes && servers.classes().len() > 1).then(|| Classes::new(snapshot, servers)),
             dispatchers: measure.dispatchers.then(|| vec![0; system.dispatchers.len() as usize]),
             staleness: measure.estimates.then(|| Staleness::new(snapshot)),
@@ -155,6 +163,7 @@ impl Probes {
             trajectory: measure.trajectory.as_ref().map(|grid| Recorder::new(grid, window)),
             balance: Balance { inside_at_open: census.total() + snapshot.at_dispatchers, ..Balance::default() },
             time_of_jobs,
+            departures_unknown: snapshot.remaining_time.is_none(),
             unused_services: 0,
             slotted: snapshot.slotted,
             queries,
@@ -259,7 +268,7 @@ impl Probes {
         }
         // Results list metrics in one order, whichever probe gave them; equal metrics keep the order of their keys.
         readings.sort_by_key(|reading| reading.metric);
-        let (response, waiting) = self.delays.map(|delays| (delays.response, delays.waiting)).unzip();
+        let (response, waiting) = self.delays.map(Delays::into_histograms).unzip();
         Record {
             readings,
             servers: n,
@@ -302,12 +311,24 @@ impl Observer for Probes {
 
     #[inline]
     fn joined(&mut self, joined: &Joined) {
-        self.time_of_jobs.add(joined.wait + joined.service);
+        if !self.departures_unknown {
+            self.time_of_jobs.add(joined.wait + joined.service);
+        }
         if let Some(delays) = &mut self.delays {
             delays.joined(joined);
         }
         if let Some(classes) = &mut self.classes {
             classes.joined(joined);
+        }
+    }
+
+    #[inline]
+    fn admitted(&mut self, admitted: &Admitted) {
+        if let Some(delays) = &mut self.delays {
+            delays.admitted(admitted);
+        }
+        if let Some(classes) = &mut self.classes {
+            classes.admitted(admitted, &self.servers);
         }
     }
 
@@ -354,6 +375,10 @@ impl Observer for Probes {
     fn length_changed(&mut self, change: &LengthChange) {
         self.follow(change.time);
         self.balance.completed += u64::from(change.new < change.old);
+        if self.departures_unknown {
+            let since_open = change.time - self.window.open;
+            self.time_of_jobs.add(if change.new < change.old { since_open } else { -since_open });
+        }
         self.jobs.advance(change.time, &self.census);
         if let Some(imbalance) = &mut self.imbalance {
             imbalance.advance(change.time, &self.census);
@@ -423,7 +448,10 @@ impl Observer for Probes {
         if let Some(staleness) = &mut self.staleness {
             staleness.close(time);
         }
-        self.time_of_jobs.add(-snapshot.remaining_time);
+        match snapshot.remaining_time {
+            Some(remaining) => self.time_of_jobs.add(-remaining),
+            None => self.time_of_jobs.add(self.census.total() as f64 * self.window.length()),
+        }
         self.balance.inside_at_close = self.census.total() + self.at_dispatchers;
         self.balance.integral = self.jobs.integral();
         self.balance.time_of_jobs = self.time_of_jobs.value();

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod decode;
+mod engine;
 mod error;
 mod file;
 mod memory;
@@ -10,10 +11,11 @@ mod schema;
 mod tree;
 
 pub use arrivals::{ArrivalsSpec, BatchPoissonSpec, BatchSizeSpec, GeometricSpec, MarkovModulatedSpec, TraceSpec};
+pub use engine::{EngineChoice, EngineKind};
 pub use error::{Mark, ScenarioError};
 pub use file::{
-    ClassSpec, Clock, DispatchersSpec, InitialSpec, ManyServer, PerProbe, PolicySpec, RunSpec, Scenario, ServersSpec,
-    Shares,
+    ClassSpec, Clock, DispatchersSpec, EngineSpec, InitialSpec, ManyServer, PerProbe, PolicySpec, RunSpec, Scenario,
+    ServersSpec, Shares,
 };
 pub use plan::Plan;
 pub use schema::schema;

@@ -2,6 +2,7 @@
 
 use super::arrivals;
 use super::decode::decode;
+use super::engine::{self, EngineChoice, EngineKind};
 use super::error::ScenarioError;
 use super::file::{Clock, DispatchersSpec, InitialSpec, Scenario, ServersSpec};
 use super::memory;
@@ -29,6 +30,8 @@ pub struct Plan {
     pub slots: Option<Slots>,
     /// The policy.
     pub policy: Policy,
+    /// The engine that runs it, and why.
+    pub engine: EngineChoice,
     /// The measuring window of each replication.
     pub window: Window,
     /// Independent replications.
@@ -94,6 +97,7 @@ impl Plan {
         policy.validate(&system).map_err(located("policy"))?;
         let slots = resolve_slots(&mut scenario, &system, &policy).map_err(located(""))?;
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
+        let engine = resolve_engine(&mut scenario, &system).map_err(located(""))?;
         memory::check(&system, &policy, &scenario.measure).map_err(located(""))?;
         check_clock(&system, window, scenario.run.time.get()).map_err(located("run"))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
@@ -115,6 +119,7 @@ impl Plan {
             system,
             slots,
             policy,
+            engine,
             window,
             replications: scenario.run.replications.get(),
             seed: scenario.run.seed,
@@ -142,11 +147,6 @@ impl Plan {
     /// About how many bytes of memory one replication takes.
     pub fn memory(&self) -> f64 {
         memory::estimate(&self.system, &self.policy, &self.measure)
-    }
-
-    /// The engine that runs it.
-    pub fn engine(&self) -> &'static str {
-        if self.slots.is_some() { "slotted" } else { "event" }
     }
 
     /// What the theorems of the LED paper say about the scenario.
@@ -300,6 +300,21 @@ fn resolve_slots(scenario: &mut Scenario, system: &System, policy: &Policy) -> R
     let slots = scenario.slots.get_or_insert_with(Slots::default).clone();
     SlottedEngine::validate(system, &slots, policy)?;
     Ok(Some(slots))
+}
+
+/// The engine; slots have one of their own.
+fn resolve_engine(scenario: &mut Scenario, system: &System) -> Result<EngineChoice, Fault> {
+    if scenario.clock == Clock::Continuous {
+        return engine::choose(*scenario.engine.get_or_insert_default(), system);
+    }
+    match scenario.engine {
+        None => Ok(EngineChoice { kind: EngineKind::Slotted, why: "time passes in slots".to_owned() }),
+        Some(_) => Err(Fault::at(
+            "engine",
+            "names an engine of continuous time, and the clock is slotted",
+            "drop the key, or write clock: continuous",
+        )),
+    }
 }
 
 /// More dispatchers than this are a mistake rather than a system.

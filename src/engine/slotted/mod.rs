@@ -330,7 +330,7 @@ impl Engine for SlottedEngine<'_> {
             lengths: self.lengths.lengths(),
             local: self.local,
             estimates: self.beliefs.views(),
-            remaining_time: 0.0,
+            remaining_time: Some(0.0),
             at_dispatchers: 0,
             slotted: true,
         }

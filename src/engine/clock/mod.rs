@@ -1,0 +1,349 @@
+//! One clock for everything memoryless: Poisson arrivals, exponential sizes, any policy and information.
+//!
+//! The queue lengths are a Markov chain, and so is the chain that is watched whenever one aggregated clock strikes
+//! (uniformisation: Jensen 1953). It strikes at the rate `lambda_sum + mu_sum`; each time it offers an arrival, or a
+//! service at one of the servers, in proportion to their rates, and a service offered to an idle server is lost. No
+//! calendar of departures is kept, an event costs O(1) besides what the policy takes, and a server its length. What
+//! else has a time of its own (messages on their way, periodic reports) waits in an agenda.
+//!
+//! # Delays
+//! Sizes are not drawn when jobs arrive, and need not be: a job that joins a first-come first-served queue with k jobs
+//! at a server of rate mu starts after an Erlang(k, mu) time and leaves after one more exponential time, whatever
+//! happens later and whatever the policy, since what is left of the job in service is exponential too. So the engine
+//! tells what a job found ([`Admitted`]) and the probes average the conditional laws. This is unbiased for the jobs
+//! that join within the window, those still inside at its end too, and has less variance than the times themselves
+//! (conditioning; Asmussen and Glynn, Stochastic Simulation, 2007, V.4). Only a job that has waited at its dispatcher
+//! for answers gets its own times drawn ([`Joined`]), as they are added to that wait.
+//!
+//! # Holding times
+//! Stationary averages do not need the random times between strikes: their expectation serves as well and adds no
+//! noise ([`Holding::Expected`]; discrete-time conversion: Hordijk, Iglehart and Schassberger 1976, Fox and Glynn
+//! 1986). The chain then moves in equal steps, and time averages converge to the same limits. This is for steady states
+//! only: time courses, and whatever depends on the law of a stretch of time, take real times ([`Holding::Sampled`]).
+
+mod agenda;
+mod odds;
+
+use super::beliefs::Beliefs;
+use super::observer::{Admitted, Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
+use super::{Engine, EngineError, Progress};
+use crate::model::law::Erlang;
+use crate::model::{Count, Fault, Law, NonNegative, System};
+use crate::policy::dispatch::Chooser;
+use crate::policy::information::{Information, Phase};
+use crate::policy::{Need, Policy, View};
+use crate::random::{Component, Stream, Streams};
+use agenda::{Agenda, Due, Query};
+use odds::{Odds, Offer};
+
+/// How long the system stays in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holding {
+    /// Times between strikes of the clock are exponential, as in the system itself.
+    Sampled,
+    /// They are all equal to their mean: for stationary averages.
+    Expected,
+}
+
+/// One replication of one memoryless system under one policy.
+pub struct ClockEngine<'a> {
+    system: &'a System,
+    /// Whether dispatchers act on estimates of their own.
+    local: bool,
+    /// Messages of a strategy with exact information, per job.
+    messages_per_choice: u64,
+    /// Law of the time an answer takes, and how many a job waits for, if it waits.
+    query: Option<(Law, u64)>,
+    /// Age of the picture that all dispatchers share, if they share one.
+    age: Option<f64>,
+    chooser: Chooser,
+    beliefs: Beliefs,
+    holding: Holding,
+    /// Mean time between two strikes.
+    tick: f64,
+    strikes: u64,
+    now: f64,
+    /// When the clock strikes next.
+    next_strike: f64,
+    odds: Odds,
+    agenda: Agenda,
+    time_stream: Stream,
+    offer_stream: Stream,
+    dispatcher_stream: Stream,
+    dispatch_stream: Stream,
+    query_stream: Stream,
+    /// True queue lengths.
+    queues: View,
+}
+
+impl<'a> ClockEngine<'a> {
+    /// Checks that the engine is exact for a system; it is for every policy.
+    ///
+    /// # Errors
+    /// What stands in the way, with its path from the root of the scenario.
+    pub fn validate(system: &System) -> Result<(), Fault> {
+        let remedy = "write engine: event, which takes any law";
+        if !system.arrivals.are_poisson() {
+            return Err(Fault::at("arrivals", "must be poisson for an engine without a calendar", remedy));
+        }
+        if system.service != Law::standard_exponential() {
+            return Err(Fault::at("service", "must be exponential for an engine without a calendar", remedy));
+        }
+        Ok(())
+    }
+
+    /// Replication `replication` of an experiment with this `seed`, at time 0; the system must be memoryless.
+    ///
+    /// # Errors
+    /// If the law of a query cannot be prepared.
+    pub fn new(
+        system: &'a System,
+        policy: &Policy,
+        holding: Holding,
+        seed: u64,
+        replication: u64,
+    ) -> Result<Self, EngineError> {
+        let servers = &system.servers;
+        let streams = Streams::new(seed, replication);
+        let lengths = system.initial.lengths(servers.len(), &mut streams.take(Component::Initial));
+        let beliefs = Beliefs::new(system, policy, &lengths, &streams);
+        let need = policy.dispatch.need(servers);
+        let truth_is_looked_at = beliefs.views().is_empty();
+        let asked = policy.dispatch.lengths_asked(servers);
+        let mut dispatch_stream = streams.take(Component::Dispatch);
+        let mut engine = Self {
+            system,
+            local: policy.information.is_local(),
+            messages_per_choice: match &policy.information {
+                Information::Exact(_) => policy.per_probe * asked,
+                _ => 0,
+            },
+            query: match &policy.information {
+                Information::Exact(exact) if asked > 0 && !exact.query_delay.is_zero() => {
+                    Some((exact.query_delay.clone(), asked))
+                }
+                _ => None,
+            },
+            age: match &policy.information {
+                Information::Delayed(delayed) if !policy.information.is_exact() => Some(delayed.age.get()),
+                _ => None,
+            },
+            chooser: policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream),
+            holding,
+            tick: (system.arrivals.rate + servers.total_rate()).recip(),
+            strikes: 0,
+            now: 0.0,
+            next_strike: 0.0,
+            odds: Odds::new(servers, system.arrivals.rate),
+            agenda: Agenda::new(beliefs.can_be_overtaken()),
+            beliefs,
+            time_stream: streams.take(Component::Arrivals),
+            offer_stream: streams.take(Component::Sizes),
+            dispatcher_stream: streams.take(Component::Dispatchers),
+            dispatch_stream,
+            query_stream: streams.take(Component::Delays),
+            queues: View::new(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
+        };
+        engine.wind();
+        engine.put_first_reports();
+        Ok(engine)
+    }
+
+    /// Sets the next strike of the clock.
+    #[inline]
+    fn wind(&mut self) {
+        match self.holding {
+            Holding::Sampled => self.next_strike += self.time_stream.exponential() * self.tick,
+            Holding::Expected => {
+                self.strikes += 1;
+                self.next_strike = self.strikes as f64 * self.tick;
+            }
+        }
+    }
+
+    fn put_first_reports(&mut self) {
+        match self.beliefs.periodic().map(|periodic| periodic.phase) {
+            None => {}
+            Some(Phase::Common) => self.agenda.put(self.beliefs.draw_period(), Due::Report { server: None }),
+            Some(Phase::Own) => {
+                for server in 0..self.system.servers.len() {
+                    self.agenda.put(self.beliefs.draw_phase(), Due::Report { server: Some(server) });
+                }
+            }
+        }
+    }
+
+    /// The clock has struck.
+    #[inline]
+    fn strike<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
+        match self.odds.draw(&mut self.offer_stream) {
+            Offer::Arrival => self.arrive(observer),
+            Offer::Service(server) => {
+                let length = self.queues.length(server);
+                if length > 0 {
+                    self.depart(server, length, observer);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    fn arrive<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
+        let now = self.now;
+        let dispatcher = self.system.dispatchers.draw(&mut self.dispatcher_stream);
+        let view = self.beliefs.view(dispatcher, &self.queues);
+        let server = self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
+        if self.messages_per_choice > 0 {
+            observer.sent(MessageKind::Exact, self.messages_per_choice);
+        }
+        let query = Query { arrived: now, dispatcher, server };
+        if let Some((delay, asked)) = &self.query {
+            let slowest = (0..*asked).map(|_| delay.sample(&mut self.query_stream)).fold(0.0, f64::max);
+            observer.queried(now);
+            self.agenda.put(now + slowest, Due::Join(query));
+            return Ok(());
+        }
+        self.hand_over(query, observer)
+    }
+
+    /// A dispatcher gives a job to the server it has chosen.
+    #[inline]
+    fn hand_over<O: Observer>(&mut self, query: Query, observer: &mut O) -> Result<(), EngineError> {
+        let Query { arrived, dispatcher, server } = query;
+        let now = self.now;
+        let found = self.queues.length(server);
+        observer.dispatched(&Dispatched { time: now, dispatcher, server, found, jobs: 1 });
+        if self.system.buffer.is_some_and(|buffer| found >= buffer) {
+            observer.blocked(&Blocked { time: now, jobs: 1 });
+        } else {
+            self.join(server, found, arrived, observer)?;
+        }
+        let servers = &self.system.servers;
+        self.beliefs.job_sent(now, dispatcher, server, 1, servers, observer)?;
+        self.beliefs.ask(now, dispatcher, &self.queues, servers, &mut self.agenda, observer);
+        Ok(())
+    }
+
+    #[inline]
+    fn join<O: Observer>(
+        &mut self,
+        server: u32,
+        found: u32,
+        arrived: f64,
+        observer: &mut O,
+    ) -> Result<(), EngineError> {
+        let now = self.now;
+        let class = self.system.servers.class_of(server);
+        let longer = found.checked_add(1).ok_or(EngineError::LengthOverflow { time: now, server })?;
+        self.queues.set(server, class, longer);
+        if self.query.is_none() {
+            observer.admitted(&Admitted { time: now, class, found });
+        } else {
+            let mean = self.system.servers.classes()[class as usize].rate.recip();
+            let wait = self.draw_wait(found, mean)?;
+            let service = mean * self.query_stream.exponential();
+            observer.joined(&Joined { time: now, class, found, queried: now - arrived, wait, service });
+        }
+        self.length_changed(server, class, found, longer, observer);
+        Ok(())
+    }
+
+    /// Draws the time that `found` jobs take which need `mean` each on average.
+    fn draw_wait(&mut self, found: u32, mean: f64) -> Result<f64, EngineError> {
+        let law = |fault: Fault| EngineError::Law(fault.rule);
+        match Count::new(u64::from(found)) {
+            Err(_) => Ok(0.0),
+            Ok(shape) => {
+                let mean = NonNegative::new(mean * f64::from(found)).map_err(law)?;
+                Ok(Law::Erlang(Erlang::new(shape, mean).map_err(law)?).sample(&mut self.query_stream))
+            }
+        }
+    }
+
+    #[inline]
+    fn depart<O: Observer>(&mut self, server: u32, old: u32, observer: &mut O) {
+        let class = self.system.servers.class_of(server);
+        let new = old - 1;
+        self.queues.set(server, class, new);
+        self.length_changed(server, class, old, new, observer);
+        if self.beliefs.reports() {
+            self.beliefs.report(self.now, server, new, &self.system.servers, &mut self.agenda, observer);
+        }
+    }
+
+    #[inline]
+    fn length_changed<O: Observer>(&mut self, server: u32, class: u32, old: u32, new: u32, observer: &mut O) {
+        let time = self.now;
+        observer.length_changed(&LengthChange { time, server, class, old, new });
+        if let Some(age) = self.age {
+            self.agenda.put(time + age, Due::Repaint { server, length: new });
+        }
+    }
+
+    /// What was on the agenda happens.
+    fn happen<O: Observer>(&mut self, due: Due, observer: &mut O) -> Result<(), EngineError> {
+        let now = self.now;
+        let servers = &self.system.servers;
+        match due {
+            Due::Overtaken => {}
+            Due::Delivery(message) => self.beliefs.deliver(now, message, servers, observer),
+            Due::Join(query) => self.hand_over(query, observer)?,
+            Due::Repaint { server, length } => self.beliefs.repaint(now, server, length, servers, observer),
+            Due::Report { server } => {
+                let reporting = server.map_or(0..servers.len(), |server| server..server + 1);
+                for server in reporting {
+                    let length = self.queues.length(server);
+                    self.beliefs.report_to_all(now, server, length, servers, &mut self.agenda, observer);
+                }
+                let next = now + self.beliefs.draw_period();
+                self.agenda.put(next, due);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Engine for ClockEngine<'_> {
+    fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
+        for _ in 0..events {
+            let due = self.agenda.first();
+            if self.next_strike < due.min(end) {
+                self.now = self.next_strike;
+                self.agenda.set_now(self.now);
+                self.strike(observer)?;
+                self.wind();
+            } else if due < end {
+                self.now = due;
+                self.agenda.set_now(self.now);
+                if let Some(due) = self.agenda.take() {
+                    self.happen(due, observer)?;
+                }
+            } else {
+                self.now = end;
+                return Ok(Progress::Reached);
+            }
+        }
+        Ok(Progress::Paused)
+    }
+
+    fn now(&self) -> f64 {
+        self.now
+    }
+
+    fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot {
+            time: self.now,
+            lengths: self.queues.lengths(),
+            local: self.local,
+            estimates: self.beliefs.views(),
+            remaining_time: None,
+            at_dispatchers: self.agenda.queries() as u64,
+            slotted: false,
+        }
+    }
+
+    fn close<O: Observer>(&mut self, observer: &mut O) {
+        observer.close(&self.snapshot());
+    }
+}
