@@ -265,10 +265,11 @@ fn scores(case: &Value, results: &Results) -> Vec<Score> {
 
 /// Every engine of continuous time as a scenario names it, with probes that it can serve, and how many of the cases it
 /// must be able to do. Without the probe of bursts the clock moves in expected times, with it in real ones.
-const ENGINES: [(&str, &str, usize); 3] = [
+const ENGINES: [(&str, &str, usize); 4] = [
     ("event", "", CONTINUOUS),
     ("clock", "", CONTINUOUS),
     ("clock", ", burst_size: false, coincidence_window: 0", CONTINUOUS),
+    ("occupancy", ", burst_size: false, coincidence_window: 0", 60),
 ];
 
 /// Cases in continuous time.

@@ -6,15 +6,20 @@ pub mod event;
 mod key;
 mod messages;
 mod observer;
+pub mod occupancy;
+mod odds;
 mod pending;
 pub mod slotted;
+mod ticker;
 
-pub use clock::{ClockEngine, Holding};
+pub use clock::ClockEngine;
 pub use event::EventEngine;
 pub use observer::{
     Admitted, Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Unobserved,
 };
+pub use occupancy::OccupancyEngine;
 pub use slotted::SlottedEngine;
+pub use ticker::Holding;
 
 use crate::model::arrivals::TraceError;
 use std::fmt;

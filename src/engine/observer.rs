@@ -147,8 +147,10 @@ impl MessageKind {
 pub struct Snapshot<'a> {
     /// The moment.
     pub time: f64,
-    /// Jobs at each server.
+    /// Jobs at each server; empty where only counts of servers are kept.
     pub lengths: &'a [u32],
+    /// `counts[class][k]`, where only these are kept: servers of a class with at least k jobs, k = 0, 1, ...
+    pub counts: &'a [Vec<u64>],
     /// Whether dispatchers act on estimates of their own.
     pub local: bool,
     /// The estimates of each dispatcher, or one picture that all share; empty when information is exact, or no

@@ -1,7 +1,9 @@
 //! One replication: warm-up, in which only the ages of estimates are followed, then the measuring window.
 
 use super::Monitor;
-use crate::engine::{ClockEngine, Engine, EngineError, EventEngine, Observer, Progress, SlottedEngine};
+use crate::engine::{
+    ClockEngine, Engine, EngineError, EventEngine, Observer, OccupancyEngine, Progress, SlottedEngine,
+};
 use crate::measure::{Probes, Record, Refreshes};
 use crate::scenario::{EngineKind, Plan};
 
@@ -16,6 +18,9 @@ pub(super) fn run(plan: &Plan, index: u64, monitor: &dyn Monitor) -> Result<Opti
         (Some(slots), _) => measured(SlottedEngine::new(system, slots, policy, *seed, index)?, plan, monitor),
         (None, EngineKind::Clock) => {
             measured(ClockEngine::new(system, policy, plan.holding(), *seed, index)?, plan, monitor)
+        }
+        (None, EngineKind::Occupancy) => {
+            measured(OccupancyEngine::new(system, policy, plan.holding(), *seed, index)?, plan, monitor)
         }
         (None, EngineKind::Event | EngineKind::Slotted) => {
             measured(EventEngine::new(system, policy, *seed, index)?, plan, monitor)

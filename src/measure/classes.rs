@@ -36,6 +36,11 @@ impl Classes {
                 class.level(k, snapshot.time).count += 1;
             }
         }
+        for (class, counts) in classes.iter_mut().zip(snapshot.counts) {
+            for (k, &count) in counts.iter().skip(1).enumerate() {
+                class.level(k, snapshot.time).count = count;
+            }
+        }
         Self { classes, opened: snapshot.time }
     }
 

@@ -23,6 +23,9 @@ impl Utilization {
         for (server, &length) in (0_u32..).zip(snapshot.lengths) {
             classes[servers.class_of(server) as usize].count += u64::from(length > 0);
         }
+        for (class, counts) in classes.iter_mut().zip(snapshot.counts) {
+            class.count = counts.get(1).copied().unwrap_or(0);
+        }
         Self { classes }
     }
 

@@ -2,7 +2,7 @@
 
 use super::file::EngineSpec;
 use super::plan::Plan;
-use crate::engine::{ClockEngine, Holding};
+use crate::engine::{ClockEngine, Holding, OccupancyEngine};
 use crate::measure::Measure;
 use crate::model::{Fault, System, Window};
 use crate::policy::{Information, Policy};
@@ -14,6 +14,8 @@ pub enum EngineKind {
     Event,
     /// One clock: Poisson arrivals and exponential sizes.
     Clock,
+    /// Counts of servers: for exchangeable servers and exact information.
+    Occupancy,
     /// Slots.
     Slotted,
 }
@@ -24,6 +26,7 @@ impl EngineKind {
         match self {
             Self::Event => "event",
             Self::Clock => "clock",
+            Self::Occupancy => "occupancy",
             Self::Slotted => "slotted",
         }
     }
@@ -45,27 +48,54 @@ const LEAST_LOAD_OF_CLOCK: f64 = 0.1;
 ///
 /// # Errors
 /// What stands in the way of the engine that is named, with its path from the root of the scenario.
-pub(super) fn choose(spec: EngineSpec, system: &System) -> Result<EngineChoice, Fault> {
+pub(super) fn choose(
+    spec: EngineSpec,
+    system: &System,
+    policy: &Policy,
+    measure: &Measure,
+) -> Result<EngineChoice, Fault> {
     let named = |kind: EngineKind| EngineChoice { kind, why: "the scenario names it".to_owned() };
     match spec {
         EngineSpec::Event => Ok(named(EngineKind::Event)),
         EngineSpec::Clock => ClockEngine::validate(system).map(|()| named(EngineKind::Clock)),
-        EngineSpec::Auto => Ok(cheapest(system)),
+        EngineSpec::Occupancy => occupancy_can(system, policy, measure).map(|()| named(EngineKind::Occupancy)),
+        EngineSpec::Auto => Ok(cheapest(system, policy, measure)),
     }
 }
 
+/// Whether counts of servers are enough for a scenario.
+fn occupancy_can(system: &System, policy: &Policy, measure: &Measure) -> Result<(), Fault> {
+    OccupancyEngine::validate(system, policy)?;
+    let rule = "asks which server a job went to, and the occupancy engine keeps counts of servers only";
+    if measure.burst_size {
+        return Err(Fault::at("measure.burst_size", rule, "write burst_size: false, or engine: clock"));
+    }
+    if measure.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1 {
+        return Err(Fault::at("measure.coincidence_window", rule, "write coincidence_window: 0, or engine: clock"));
+    }
+    Ok(())
+}
+
 /// The cheapest engine that is exact.
-fn cheapest(system: &System) -> EngineChoice {
+fn cheapest(system: &System, policy: &Policy, measure: &Measure) -> EngineChoice {
     let because = |fault: Fault| format!("{} {}", fault.path, fault.rule);
+    let why_not_occupancy = match occupancy_can(system, policy, measure) {
+        Ok(()) => {
+            let why = "arrivals are Poisson, sizes exponential, servers exchangeable and information exact".to_owned();
+            return EngineChoice { kind: EngineKind::Occupancy, why };
+        }
+        Err(fault) => because(fault),
+    };
     match ClockEngine::validate(system) {
         Err(fault) => EngineChoice { kind: EngineKind::Event, why: format!("not clock: {}", because(fault)) },
         Ok(()) if system.load() < LEAST_LOAD_OF_CLOCK => {
             let why = format!("cheaper than clock at a load below {LEAST_LOAD_OF_CLOCK}");
             EngineChoice { kind: EngineKind::Event, why }
         }
-        Ok(()) => {
-            EngineChoice { kind: EngineKind::Clock, why: "arrivals are Poisson and sizes exponential".to_owned() }
-        }
+        Ok(()) => EngineChoice {
+            kind: EngineKind::Clock,
+            why: format!("arrivals are Poisson and sizes exponential; not occupancy: {why_not_occupancy}"),
+        },
     }
 }
 

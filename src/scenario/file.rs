@@ -86,6 +86,9 @@ pub enum EngineSpec {
     Event,
     /// One clock instead of a calendar: Poisson arrivals, exponential sizes, any policy and information.
     Clock,
+    /// Counts of servers by length: cost and memory do not depend on their number. For exact information, exchangeable
+    /// servers, and what the clock engine can do.
+    Occupancy,
 }
 
 /// The servers: how many of rate 1, or a list of classes.

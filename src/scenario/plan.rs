@@ -97,7 +97,7 @@ impl Plan {
         policy.validate(&system).map_err(located("policy"))?;
         let slots = resolve_slots(&mut scenario, &system, &policy).map_err(located(""))?;
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
-        let engine = resolve_engine(&mut scenario, &system).map_err(located(""))?;
+        let engine = resolve_engine(&mut scenario, &system, &policy).map_err(located(""))?;
         memory::check(&system, &policy, &scenario.measure).map_err(located(""))?;
         check_clock(&system, window, scenario.run.time.get()).map_err(located("run"))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
@@ -303,9 +303,10 @@ fn resolve_slots(scenario: &mut Scenario, system: &System, policy: &Policy) -> R
 }
 
 /// The engine; slots have one of their own.
-fn resolve_engine(scenario: &mut Scenario, system: &System) -> Result<EngineChoice, Fault> {
+fn resolve_engine(scenario: &mut Scenario, system: &System, policy: &Policy) -> Result<EngineChoice, Fault> {
     if scenario.clock == Clock::Continuous {
-        return engine::choose(*scenario.engine.get_or_insert_default(), system);
+        let spec = *scenario.engine.get_or_insert_default();
+        return engine::choose(spec, system, policy, &scenario.measure);
     }
     match scenario.engine {
         None => Ok(EngineChoice { kind: EngineKind::Slotted, why: "time passes in slots".to_owned() }),

@@ -22,10 +22,11 @@
 //! only: time courses, and whatever depends on the law of a stretch of time, take real times ([`Holding::Sampled`]).
 
 mod agenda;
-mod odds;
 
 use super::beliefs::Beliefs;
 use super::observer::{Admitted, Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
+use super::odds::{Odds, Offer};
+use super::ticker::{Holding, Ticker};
 use super::{Engine, EngineError, Progress};
 use crate::model::law::Erlang;
 use crate::model::{Count, Fault, Law, NonNegative, System};
@@ -34,16 +35,6 @@ use crate::policy::information::{Information, Phase};
 use crate::policy::{Need, Policy, View};
 use crate::random::{Component, Stream, Streams};
 use agenda::{Agenda, Due, Query};
-use odds::{Odds, Offer};
-
-/// How long the system stays in a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holding {
-    /// Times between strikes of the clock are exponential, as in the system itself.
-    Sampled,
-    /// They are all equal to their mean: for stationary averages.
-    Expected,
-}
 
 /// One replication of one memoryless system under one policy.
 pub struct ClockEngine<'a> {
@@ -58,16 +49,10 @@ pub struct ClockEngine<'a> {
     age: Option<f64>,
     chooser: Chooser,
     beliefs: Beliefs,
-    holding: Holding,
-    /// Mean time between two strikes.
-    tick: f64,
-    strikes: u64,
     now: f64,
-    /// When the clock strikes next.
-    next_strike: f64,
+    ticker: Ticker,
     odds: Odds,
     agenda: Agenda,
-    time_stream: Stream,
     offer_stream: Stream,
     dispatcher_stream: Stream,
     dispatch_stream: Stream,
@@ -129,36 +114,23 @@ impl<'a> ClockEngine<'a> {
                 _ => None,
             },
             chooser: policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream),
-            holding,
-            tick: (system.arrivals.rate + servers.total_rate()).recip(),
-            strikes: 0,
             now: 0.0,
-            next_strike: 0.0,
+            ticker: Ticker::new(
+                holding,
+                system.arrivals.rate + servers.total_rate(),
+                streams.take(Component::Arrivals),
+            ),
             odds: Odds::new(servers, system.arrivals.rate),
             agenda: Agenda::new(beliefs.can_be_overtaken()),
             beliefs,
-            time_stream: streams.take(Component::Arrivals),
             offer_stream: streams.take(Component::Sizes),
             dispatcher_stream: streams.take(Component::Dispatchers),
             dispatch_stream,
             query_stream: streams.take(Component::Delays),
             queues: View::new(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
         };
-        engine.wind();
         engine.put_first_reports();
         Ok(engine)
-    }
-
-    /// Sets the next strike of the clock.
-    #[inline]
-    fn wind(&mut self) {
-        match self.holding {
-            Holding::Sampled => self.next_strike += self.time_stream.exponential() * self.tick,
-            Holding::Expected => {
-                self.strikes += 1;
-                self.next_strike = self.strikes as f64 * self.tick;
-            }
-        }
     }
 
     fn put_first_reports(&mut self) {
@@ -178,10 +150,11 @@ impl<'a> ClockEngine<'a> {
     fn strike<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
         match self.odds.draw(&mut self.offer_stream) {
             Offer::Arrival => self.arrive(observer),
-            Offer::Service(server) => {
+            Offer::Service { class, server } => {
+                let server = server as u32;
                 let length = self.queues.length(server);
                 if length > 0 {
-                    self.depart(server, length, observer);
+                    self.depart(server, class, length, observer);
                 }
                 Ok(())
             }
@@ -262,8 +235,7 @@ impl<'a> ClockEngine<'a> {
     }
 
     #[inline]
-    fn depart<O: Observer>(&mut self, server: u32, old: u32, observer: &mut O) {
-        let class = self.system.servers.class_of(server);
+    fn depart<O: Observer>(&mut self, server: u32, class: u32, old: u32, observer: &mut O) {
         let new = old - 1;
         self.queues.set(server, class, new);
         self.length_changed(server, class, old, new, observer);
@@ -308,11 +280,11 @@ impl Engine for ClockEngine<'_> {
     fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
         for _ in 0..events {
             let due = self.agenda.first();
-            if self.next_strike < due.min(end) {
-                self.now = self.next_strike;
+            if self.ticker.next() < due.min(end) {
+                self.now = self.ticker.next();
                 self.agenda.set_now(self.now);
                 self.strike(observer)?;
-                self.wind();
+                self.ticker.wind();
             } else if due < end {
                 self.now = due;
                 self.agenda.set_now(self.now);
@@ -335,6 +307,7 @@ impl Engine for ClockEngine<'_> {
         Snapshot {
             time: self.now,
             lengths: self.queues.lengths(),
+            counts: &[],
             local: self.local,
             estimates: self.beliefs.views(),
             remaining_time: None,

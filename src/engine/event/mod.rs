@@ -277,6 +277,7 @@ impl Engine for EventEngine<'_> {
         Snapshot {
             time: self.now(),
             lengths: self.queues.lengths(),
+            counts: &[],
             local: self.local,
             estimates: self.beliefs.views(),
             remaining_time: Some(remaining_time.value()),

@@ -328,6 +328,7 @@ impl Engine for SlottedEngine<'_> {
         Snapshot {
             time: self.now(),
             lengths: self.lengths.lengths(),
+            counts: &[],
             local: self.local,
             estimates: self.beliefs.views(),
             remaining_time: Some(0.0),

@@ -9,7 +9,12 @@ pub(super) enum Offer {
     /// A job arrives.
     Arrival,
     /// A server completes a job, if it holds one.
-    Service(u32),
+    Service {
+        /// The class of the server.
+        class: u32,
+        /// The server, numbered over all classes.
+        server: u64,
+    },
 }
 
 /// The rates as whole numbers that sum to at most 2^63, so that one random number decides.
@@ -29,7 +34,7 @@ enum Weights {
     /// Each server has the weight 2^shift.
     Equal { shift: u32 },
     /// The weight of each class, its first server and its size.
-    Classes(Vec<(u64, u32, u32)>),
+    Classes(Vec<(u64, u64, u64)>),
 }
 
 /// Fewer bits than this per server would round the rate of arrivals too coarsely.
@@ -39,7 +44,7 @@ impl Odds {
     pub(super) fn new(servers: &Servers, arrival_rate: f64) -> Self {
         let rate = servers.classes()[0].rate;
         let shift = 62 - (f64::from(servers.len()) + arrival_rate / rate).log2().ceil() as i32;
-        if servers.are_homogeneous() && shift >= LEAST_SHIFT {
+        if servers.classes().len() == 1 && shift >= LEAST_SHIFT {
             let shift = shift as u32;
             let services = u64::from(servers.len()) << shift;
             let arrivals = (arrival_rate / rate * (1_u64 << shift) as f64).round() as u64;
@@ -50,8 +55,8 @@ impl Odds {
         let classes = servers.classes().iter().map(|class| {
             let weight = (f64::from(class.count) * class.rate * scale).round() as u64;
             let members = first;
-            first += class.count;
-            (weight, members, class.count)
+            first += u64::from(class.count);
+            (weight, members, u64::from(class.count))
         });
         let classes: Vec<_> = classes.collect();
         let services = classes.iter().map(|(weight, ..)| weight).sum();
@@ -67,11 +72,11 @@ impl Odds {
             return Offer::Arrival;
         }
         match &self.servers {
-            Weights::Equal { shift } => Offer::Service((drawn >> shift) as u32),
+            Weights::Equal { shift } => Offer::Service { class: 0, server: drawn >> shift },
             Weights::Classes(classes) => {
-                for &(weight, first, count) in classes {
+                for (class, &(weight, first, count)) in (0_u32..).zip(classes) {
                     if drawn < weight {
-                        return Offer::Service(first + stream.below(u64::from(count)) as u32);
+                        return Offer::Service { class, server: first + stream.below(count) };
                     }
                     drawn -= weight;
                 }
@@ -107,7 +112,7 @@ mod tests {
             let draws = 500_000;
             for _ in 0..draws {
                 match odds.draw(&mut stream) {
-                    Offer::Service(server) => counts[server as usize] += 1,
+                    Offer::Service { server, .. } => counts[server as usize] += 1,
                     Offer::Arrival => counts[n as usize] += 1,
                 }
             }
