@@ -60,10 +60,20 @@ struct Stages {
     rate: f64,
     /// `longer[j]` = jobs with more than j stages; those beyond the end are 0.
     longer: Vec<f64>,
+    /// `1 / j`, as long as `longer`: products are quicker than quotients.
+    reciprocals: Vec<f64>,
 }
 
 /// Poisson probabilities below this are left out: all of them together are far below one job of any run.
 const NEGLIGIBLE: f64 = 1e-18;
+
+/// So few buckets span less than a hundredth of a delay: so few jobs in them lie as if on a straight line, to much less
+/// than one job.
+const STRAIGHT: usize = 8;
+const FEW_JOBS: f64 = 64.0;
+
+/// The largest mean of a Poisson number whose probability of 0 can be started from.
+const LARGEST_FROM_ZERO: f64 = 600.0;
 
 impl DelayLaw {
     /// The law of the response times: as many stages as jobs found, and one more.
@@ -94,7 +104,8 @@ impl DelayLaw {
                 left -= count;
                 left as f64
             }));
-            Stages { rate: class.rate, longer }
+            let reciprocals = (0..longer.len()).map(|j| (j as f64).recip()).collect();
+            Stages { rate: class.rate, longer, reciprocals }
         });
         Self { jobs, mean, variance: (second / jobs as f64 - mean * mean).max(0.0), classes: stages.collect() }
     }
@@ -136,27 +147,38 @@ impl DelayLaw {
     pub(super) fn histogram(&self, tick: f64) -> DelayHistogram {
         let mut histogram = DelayHistogram::of_moments(tick, self.moments());
         // Delays are rounded to the nearest tick: the last tick of a bucket reaches half a tick further.
-        let jobs_up_to = |bucket| {
-            self.jobs - self.jobs_above((DelayHistogram::last_tick(bucket) as f64 + 0.5) * tick).round() as u64
-        };
+        let all = self.jobs as f64;
+        let up_to = |bucket| all - self.jobs_above((DelayHistogram::last_tick(bucket) as f64 + 0.5) * tick);
         let mut end = 1;
-        while jobs_up_to(end - 1) < self.jobs && end < DelayHistogram::BUCKETS {
+        while up_to(end - 1).round() < all && end < DelayHistogram::BUCKETS {
             end = (2 * end).min(DelayHistogram::BUCKETS);
         }
-        // Ranges of buckets, with the jobs before and up to the end of each; most ranges are empty and need no look.
-        let mut ranges = vec![(0, end, 0, self.jobs)];
-        while let Some((first, end, before, up_to)) = ranges.pop() {
-            if before == up_to {
+        let mut count = |bucket: usize, below: f64, here: f64| {
+            let jobs = here.round() - below.round();
+            if jobs > 0.0 {
+                histogram.count(bucket, jobs as u64);
+            }
+        };
+        // Ranges of buckets, with the jobs expected below and up to the end of each; most are empty and need no look.
+        let mut ranges: Vec<(usize, usize, f64, f64)> = vec![(0, end, 0.0, all)];
+        while let Some((first, end, below, here)) = ranges.pop() {
+            let width = end - first;
+            if here.round() <= below.round() {
                 continue;
             }
-            if end - first == 1 {
-                histogram.count(first, up_to - before);
+            if width <= STRAIGHT && here - below <= FEW_JOBS {
+                let share = |bucket: usize| below + (here - below) * (bucket as f64 / width as f64);
+                (0..width).for_each(|i| count(first + i, share(i), share(i + 1)));
                 continue;
             }
-            let middle = first + (end - first) / 2;
-            let up_to_middle = jobs_up_to(middle - 1).clamp(before, up_to);
-            ranges.push((middle, end, up_to_middle, up_to));
-            ranges.push((first, middle, before, up_to_middle));
+            if width == 1 {
+                count(first, below, here);
+                continue;
+            }
+            let middle = first + width / 2;
+            let up_to_middle = up_to(middle - 1).clamp(below, here);
+            ranges.push((middle, end, up_to_middle, here));
+            ranges.push((first, middle, below, up_to_middle));
         }
         histogram
     }
@@ -171,6 +193,18 @@ impl Stages {
             return self.longer.first().copied().unwrap_or(0.0);
         }
         let Some(last) = self.longer.len().checked_sub(1) else { return 0.0 };
+        if mean < LARGEST_FROM_ZERO {
+            let mut probability = (-mean).exp();
+            let mut sum = probability * self.longer[0];
+            for (longer, reciprocal) in self.longer.iter().zip(&self.reciprocals).skip(1) {
+                probability *= mean * reciprocal;
+                sum += probability * longer;
+                if probability < NEGLIGIBLE && *reciprocal * mean < 1.0 {
+                    break;
+                }
+            }
+            return sum;
+        }
         // Summed outwards from the largest probability that counts.
         let start = (mean as usize).min(last);
         let j = start as f64;
@@ -185,12 +219,12 @@ impl Stages {
             sum += probability * self.longer[j];
         }
         probability = largest;
-        for j in start + 1..=last {
-            probability *= mean / j as f64;
+        for (longer, reciprocal) in self.longer.iter().zip(&self.reciprocals).skip(start + 1) {
+            probability *= mean * reciprocal;
             if probability < NEGLIGIBLE {
                 break;
             }
-            sum += probability * self.longer[j];
+            sum += probability * longer;
         }
         sum
     }

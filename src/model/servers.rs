@@ -13,11 +13,15 @@ pub struct ServerClass {
     pub rate: f64,
 }
 
+/// More servers than this have no list of their classes.
+const MOST_LISTED: u64 = 1 << 28;
+
 /// All servers, numbered `0..len`, class after class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Servers {
     classes: Vec<ServerClass>,
-    /// Class of each server; empty when there is one class, to spare the look-up its memory.
+    /// Class of each server; empty when there is one class, or so many servers that none is kept by itself, to spare
+    /// the look-up its memory.
     class_of: Vec<u32>,
     len: u32,
 }
@@ -57,7 +61,7 @@ impl Servers {
         if !classes.iter().map(|class| f64::from(class.count) * class.rate).sum::<f64>().is_finite() {
             return Err(Fault::new("the rates of all servers must have a finite sum", "use smaller rates"));
         }
-        let class_of = if classes.len() == 1 {
+        let class_of = if classes.len() == 1 || total > MOST_LISTED {
             Vec::new()
         } else {
             (0_u32..).zip(&classes).flat_map(|(i, class)| std::iter::repeat_n(i, class.count as usize)).collect()
@@ -87,7 +91,21 @@ impl Servers {
     /// The class of a server.
     #[inline]
     pub fn class_of(&self, server: u32) -> u32 {
-        if self.class_of.is_empty() { 0 } else { self.class_of[server as usize] }
+        if !self.class_of.is_empty() {
+            return self.class_of[server as usize];
+        }
+        if self.classes.len() == 1 { 0 } else { self.search_class(server) }
+    }
+
+    /// The class of a server, in O(number of classes).
+    #[cold]
+    fn search_class(&self, server: u32) -> u32 {
+        let mut end = 0;
+        let ends = self.classes.iter().map(|class| {
+            end += class.count;
+            end
+        });
+        ends.take_while(|&end| end <= server).count() as u32
     }
 
     /// The rate `mu_n` of a server.

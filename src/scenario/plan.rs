@@ -98,7 +98,7 @@ impl Plan {
         let slots = resolve_slots(&mut scenario, &system, &policy).map_err(located(""))?;
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
         let engine = resolve_engine(&mut scenario, &system, &policy).map_err(located(""))?;
-        memory::check(&system, &policy, &scenario.measure).map_err(located(""))?;
+        memory::check(&system, &policy, &scenario.measure, engine.kind).map_err(located(""))?;
         check_clock(&system, window, scenario.run.time.get()).map_err(located("run"))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
             if !(0.0..=1.0).contains(&q) {
@@ -146,7 +146,7 @@ impl Plan {
 
     /// About how many bytes of memory one replication takes.
     pub fn memory(&self) -> f64 {
-        memory::estimate(&self.system, &self.policy, &self.measure)
+        memory::estimate(&self.system, &self.policy, &self.measure, self.engine.kind)
     }
 
     /// What the theorems of the LED paper say about the scenario.
