@@ -153,13 +153,15 @@ fn chosen(text: &str, overrides: &[&str]) -> (EngineKind, String) {
 
 #[test]
 fn auto_takes_the_cheapest_exact_engine() {
-    let text = "engine: auto\nservers: 10\nload: 0.9\npolicy: {dispatch: shortest}\nmeasure: {burst_size: false}\n";
+    let text = "engine: auto\nservers: 10\nload: 0.9\npolicy: {dispatch: {power_of_d: {d: 2}}}\n\
+                measure: {burst_size: false}\n";
     assert_eq!(chosen(text, &[]).0, EngineKind::Occupancy);
     for (change, kind, why) in [
         ("measure.burst_size=true", EngineKind::Clock, "measure.burst_size"),
         ("policy.information=pull", EngineKind::Clock, "policy.information"),
         ("policy.dispatch=round_robin", EngineKind::Clock, "policy.dispatch"),
         ("dispatchers=2", EngineKind::Clock, "measure.coincidence_window"),
+        ("policy.dispatch=shortest", EngineKind::Clock, "all levels at each arrival"),
         ("service=1", EngineKind::Event, "service"),
         ("arrivals={renewal: 1}", EngineKind::Event, "arrivals"),
     ] {
@@ -167,6 +169,7 @@ fn auto_takes_the_cheapest_exact_engine() {
         assert_eq!(found, kind, "{change}");
         assert!(reason.contains(why), "{change}: {reason}");
     }
+    assert_eq!(chosen(text, &["policy.dispatch=shortest", "servers=2000000"]).0, EngineKind::Occupancy);
     let rare = chosen(text, &["load=0.05", "measure.burst_size=true"]);
     assert_eq!(rare.0, EngineKind::Event, "{rare:?}");
     assert_eq!(chosen(text, &["engine=event"]), (EngineKind::Event, "the scenario names it".to_owned()));

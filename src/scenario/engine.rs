@@ -44,6 +44,9 @@ pub struct EngineChoice {
 /// Below this load so many services are offered to idle servers that a calendar of those in progress is cheaper.
 const LEAST_LOAD_OF_CLOCK: f64 = 0.1;
 
+/// Up to so many servers a length for each is cheaper than a law over all levels at each arrival.
+const MOST_SERVERS_OF_CLOCK: u32 = 1_000_000;
+
 /// The engine for a system in continuous time.
 ///
 /// # Errors
@@ -80,9 +83,12 @@ fn occupancy_can(system: &System, policy: &Policy, measure: &Measure) -> Result<
 fn cheapest(system: &System, policy: &Policy, measure: &Measure) -> EngineChoice {
     let because = |fault: Fault| format!("{} {}", fault.path, fault.rule);
     let why_not_occupancy = match occupancy_can(system, policy, measure) {
-        Ok(()) => {
+        Ok(()) if OccupancyEngine::is_quick(system, policy) || system.servers.len() > MOST_SERVERS_OF_CLOCK => {
             let why = "arrivals are Poisson, sizes exponential, servers exchangeable and information exact".to_owned();
             return EngineChoice { kind: EngineKind::Occupancy, why };
+        }
+        Ok(()) => {
+            format!("it would go through all levels at each arrival, which pays above {MOST_SERVERS_OF_CLOCK} servers")
         }
         Err(fault) => because(fault),
     };

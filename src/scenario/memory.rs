@@ -15,7 +15,8 @@ const OF_COUNTS: f64 = 8.0 * 1024.0 * 1024.0;
 /// About how many bytes one replication takes: servers, jobs, estimates, and the probes that keep copies of them.
 pub(super) fn estimate(system: &System, policy: &Policy, measure: &Measure, engine: EngineKind) -> f64 {
     if engine == EngineKind::Occupancy {
-        return OF_COUNTS;
+        // Levels that are held at the start, once in the engine and a few times in the probes.
+        return OF_COUNTS + 64.0 * initial_length(system) * system.servers.classes().len() as f64;
     }
     let servers = f64::from(system.servers.len());
     let dispatchers = f64::from(system.dispatchers.len());
@@ -35,7 +36,7 @@ pub(super) fn estimate(system: &System, policy: &Policy, measure: &Measure, engi
     let pairs = copies * servers * (view + probes + 4.0 * f64::from(u8::from(replay)));
     // Jobs in the system, by an M/M/1 queue per server; overload is not foreseen.
     let load = system.load().min(0.95);
-    let jobs = servers * (load / (1.0 - load)).max(initial_jobs(system));
+    let jobs = servers * (load / (1.0 - load)).max(initial_length(system));
     let by_engine = match engine {
         EngineKind::Clock => 0.0,
         _ => servers * 16.0 + jobs * 40.0,
@@ -43,7 +44,7 @@ pub(super) fn estimate(system: &System, policy: &Policy, measure: &Measure, engi
     servers * view + by_engine + dispatchers * 40.0 + pairs
 }
 
-fn initial_jobs(system: &System) -> f64 {
+fn initial_length(system: &System) -> f64 {
     match &system.initial {
         Initial::Length(length) => f64::from(*length),
         Initial::Empty | Initial::Tail(_) => 0.0,

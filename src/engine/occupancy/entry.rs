@@ -47,6 +47,11 @@ impl Entry {
         Ok(Self { law, way })
     }
 
+    /// Whether a draw does without the law of all levels.
+    pub(super) fn is_quick(&self) -> bool {
+        !matches!(self.way, Way::Law)
+    }
+
     /// The class and the length of the server that an arrival joins.
     #[inline]
     pub(super) fn draw(&self, counts: &Counts, stream: &mut Stream) -> (usize, usize) {

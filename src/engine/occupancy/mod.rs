@@ -65,6 +65,12 @@ impl<'a> OccupancyEngine<'a> {
         }
     }
 
+    /// Whether an arrival is placed without going through all levels of all classes, as it is for uniform samples of one
+    /// class of servers.
+    pub fn is_quick(system: &System, policy: &Policy) -> bool {
+        Entry::new(&policy.dispatch, &system.servers).is_ok_and(|entry| entry.is_quick())
+    }
+
     /// Replication `replication` of an experiment with this `seed`, at time 0.
     ///
     /// # Errors
