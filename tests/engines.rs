@@ -192,3 +192,18 @@ fn replications_repeat() {
         assert_eq!(one.manifest.engine, engine);
     }
 }
+
+#[test]
+fn check_says_which_engine_and_why() {
+    let mut command = assert_cmd::Command::cargo_bin("herdsim").expect("the program is built");
+    let output = command.args(["check", "--set", "engine=auto"]).output().expect("it runs");
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).expect("text");
+    let line = text.lines().find(|line| line.starts_with("# engine: ")).expect("it says which");
+    assert!(line.starts_with("# engine: clock; arrivals are Poisson") && line.contains("burst_size"), "{line}");
+    let mut refused = assert_cmd::Command::cargo_bin("herdsim").expect("the program is built");
+    let output = refused.args(["check", "--set", "engine=occupancy"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).expect("text");
+    assert!(text.contains("measure.burst_size") && text.contains("help: write burst_size: false"), "{text}");
+}
