@@ -92,6 +92,11 @@ impl Beliefs {
         self.rules.pull.is_some() || self.rules.on_idle.is_some()
     }
 
+    /// Whether nobody keeps estimates and no message is ever sent.
+    pub(super) fn is_idle(&self) -> bool {
+        self.views.is_empty() && self.rules.is_silent()
+    }
+
     pub(super) fn views(&self) -> &[View] {
         &self.views
     }

@@ -10,6 +10,7 @@ pub mod occupancy;
 mod odds;
 mod pending;
 pub mod slotted;
+mod tally;
 mod ticker;
 
 pub use clock::ClockEngine;
@@ -19,6 +20,7 @@ pub use observer::{
 };
 pub use occupancy::OccupancyEngine;
 pub use slotted::SlottedEngine;
+pub use tally::Tally;
 pub use ticker::Holding;
 
 use crate::model::arrivals::TraceError;

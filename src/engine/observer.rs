@@ -1,5 +1,6 @@
 //! What an engine reports while it runs.
 
+use super::tally::Tally;
 use crate::policy::View;
 
 /// Jobs have been given to a server, whether they will be let in or not.
@@ -168,6 +169,11 @@ pub struct Snapshot<'a> {
 ///
 /// Within one event the order is: dispatch, then the change of length, then estimates and messages.
 pub trait Observer {
+    /// Where an engine may count by itself instead of telling every event, if all that is wanted is what it counts. An
+    /// engine that does so tells nothing else until the window closes.
+    fn tally(&mut self) -> Option<&mut Tally> {
+        None
+    }
     /// The measuring window closes.
     fn close(&mut self, _: &Snapshot<'_>) {}
     /// A job has arrived that first waits for answers; those that need not wait are not told.

@@ -35,6 +35,28 @@ impl Ticker {
         self.next
     }
 
+    /// In equal steps: the time of a step, how many strikes have been, and how many are before a time in all.
+    pub(super) fn steps(&self, end: f64) -> Option<(f64, u64, u64)> {
+        if self.holding == Holding::Sampled {
+            return None;
+        }
+        let mut before = (end / self.tick).min(1e18) as u64;
+        // Rounding must not take a strike across the end.
+        while before as f64 * self.tick >= end && before > 0 {
+            before -= 1;
+        }
+        while ((before + 1) as f64) * self.tick < end && before < 1 << 59 {
+            before += 1;
+        }
+        Some((self.tick, self.strikes - 1, before))
+    }
+
+    /// So many strikes have been.
+    pub(super) fn set_strikes(&mut self, strikes: u64) {
+        self.strikes = strikes;
+        self.wind();
+    }
+
     /// Sets the next strike.
     #[inline]
     pub(super) fn wind(&mut self) {

@@ -39,8 +39,9 @@ fn measured<E: Engine>(mut engine: E, plan: &Plan, monitor: &dyn Monitor) -> Res
     if !advance(&mut engine, plan.window.open, &mut refreshes, plan, monitor)? {
         return Ok(None);
     }
-    let mut probes =
-        Probes::new(&plan.measure, &plan.system, &plan.policy, plan.window, &engine.snapshot()).knowing(refreshes);
+    let mut probes = Probes::new(&plan.measure, &plan.system, &plan.policy, plan.window, &engine.snapshot())
+        .knowing(refreshes)
+        .counting(plan.policy.messages_per_choice(&plan.system.servers), &engine.snapshot());
     if !advance(&mut engine, plan.window.close, &mut probes, plan, monitor)? {
         return Ok(None);
     }

@@ -80,6 +80,11 @@ impl Census {
         self.at_least.get(k as usize - 1).copied().unwrap_or(0)
     }
 
+    /// Number of servers with at least 1, 2, ... jobs.
+    pub(super) fn counts(&self) -> &[u64] {
+        &self.at_least
+    }
+
     /// Number of servers with fewer than `length` jobs.
     #[inline]
     pub(super) fn below(&self, length: u32) -> u64 {

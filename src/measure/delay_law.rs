@@ -30,6 +30,11 @@ impl Found {
         self.counts[found] += 1;
     }
 
+    /// These jobs instead, by the number they found.
+    pub(super) fn take(&mut self, counts: &[u64]) {
+        self.counts = counts.to_vec();
+    }
+
     /// How many jobs found `position` others.
     pub(super) fn at(&self, position: usize) -> u64 {
         self.counts.get(position).copied().unwrap_or(0)

@@ -47,6 +47,11 @@ impl Delays {
         self.by_law[admitted.class as usize].add(admitted.found);
     }
 
+    /// Jobs of one class, by the number of jobs they found.
+    pub(super) fn take(&mut self, found: &[u64]) {
+        self.by_law[0].take(found);
+    }
+
     /// In slotted time: jobs that arrived in a slot have left in another, or the same.
     #[inline]
     pub(super) fn left(&mut self, arrived: u64, departed: u64, jobs: u32) {

@@ -23,7 +23,7 @@ use super::staleness::Staleness;
 use super::trajectory::{Recorder, Trajectory};
 use super::utilization::Utilization;
 use crate::engine::{
-    Admitted, Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot,
+    Admitted, Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Tally,
 };
 use crate::model::{NonNegative, Servers, Sum, System, Window};
 use crate::policy::{Information, Policy};
@@ -116,6 +116,10 @@ pub struct Probes {
     time_of_jobs: Sum,
     /// Whether it is not known when jobs will leave, so that the time they spend is booked as they come and go.
     departures_unknown: bool,
+    /// Where an engine may count by itself, and the messages that go with each job.
+    tally: Option<Tally>,
+    messages_per_choice: u64,
+    dispatcher_count: u32,
     /// Services that no job took, in slotted time.
     unused_services: u64,
     slotted: bool,
@@ -164,6 +168,9 @@ impl Probes {
             balance: Balance { inside_at_open: census.total() + snapshot.at_dispatchers, ..Balance::default() },
             time_of_jobs,
             departures_unknown: snapshot.remaining_time.is_none(),
+            tally: None,
+            messages_per_choice: 0,
+            dispatcher_count: system.dispatchers.len(),
             unused_services: 0,
             slotted: snapshot.slotted,
             queries,
@@ -180,6 +187,59 @@ impl Probes {
             *age = EstimateAge::new(refreshes);
         }
         self
+    }
+
+    /// The probes, for which an engine may count by itself if they want no more than it counts; `messages_per_choice` are
+    /// sent for each job then.
+    #[must_use]
+    pub fn counting(mut self, messages_per_choice: u64, snapshot: &Snapshot<'_>) -> Self {
+        let wants_more = self.trajectory.is_some()
+            || self.imbalance.is_some()
+            || self.queue_range.is_some()
+            || self.chosen_rank.is_some()
+            || self.bursts.is_some()
+            || (self.coincidences.is_some() && self.dispatcher_count > 1)
+            || (self.dispatchers.is_some() && self.dispatcher_count > 1)
+            || self.occupancy.as_ref().is_some_and(Occupancy::has_histograms);
+        let can_be_counted = self.departures_unknown
+            && self.servers.classes().len() == 1
+            && snapshot.estimates.is_empty()
+            && !self.queries;
+        if can_be_counted && !wants_more {
+            let middle = self.window.open + self.window.length() / 2.0;
+            self.tally = Some(Tally::new(self.census.servers(), self.census.counts(), self.window.open, middle));
+            self.messages_per_choice = messages_per_choice;
+        }
+        self
+    }
+
+    /// Takes over what an engine has counted by itself.
+    fn take_tally(&mut self, snapshot: &Snapshot<'_>) {
+        let Some(tally) = self.tally.take().filter(Tally::is_used) else { return };
+        let time = snapshot.time;
+        let [dispatched, blocked, left, regret] = tally.counts();
+        self.balance.arrived = dispatched;
+        self.balance.blocked = blocked;
+        self.balance.completed = left;
+        self.herding = Herding::of_counts(dispatched, regret);
+        self.messages.sent(MessageKind::Exact, dispatched * self.messages_per_choice);
+        if let Some(jobs) = &mut self.dispatchers {
+            jobs[0] = dispatched;
+        }
+        if let Some(delays) = &mut self.delays {
+            delays.take(tally.found());
+        }
+        self.jobs.take(time, tally.jobs(time));
+        if let Some((busy, area, _)) = tally.levels(time).next() {
+            self.utilization.take(time, busy, area);
+        }
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.take(time, tally.levels(time));
+        }
+        // Less the time of those inside at the close, which is added there.
+        self.census = Census::new(snapshot);
+        self.time_of_jobs = Sum::default();
+        self.time_of_jobs.add(tally.time_of_jobs(time) - self.census.total() as f64 * self.window.length());
     }
 
     /// Reads the time course up to a moment at which the state is about to change.
@@ -283,6 +343,10 @@ impl Probes {
 }
 
 impl Observer for Probes {
+    fn tally(&mut self) -> Option<&mut Tally> {
+        self.tally.as_mut()
+    }
+
     fn queried(&mut self, _: f64) {
         self.balance.arrived += 1;
         self.at_dispatchers += 1;
@@ -420,6 +484,7 @@ impl Observer for Probes {
     }
 
     fn close(&mut self, snapshot: &Snapshot<'_>) {
+        self.take_tally(snapshot);
         let time = snapshot.time;
         self.jobs.advance(time, &self.census);
         if let Some(imbalance) = &mut self.imbalance {

@@ -54,6 +54,13 @@ impl Utilization {
         }
     }
 
+    /// Takes over, for one class, the number of busy servers at a time and its integral.
+    pub(super) fn take(&mut self, time: f64, count: u64, integral: f64) {
+        let mut area = Sum::default();
+        area.add(integral);
+        self.classes[0] = Busy { count, since: time, area };
+    }
+
     pub(super) fn close(&mut self, time: f64) {
         self.classes.iter_mut().for_each(|busy| busy.advance(time));
     }

@@ -14,7 +14,7 @@ pub use levels::Levels;
 pub use sample::Sampler;
 pub use view::{Need, View};
 
-use crate::model::{Fault, System};
+use crate::model::{Fault, Servers, System};
 
 /// A policy: who gets the job, on what information.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,14 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Messages that a strategy with exact information sends for each job; none with other information.
+    pub fn messages_per_choice(&self, servers: &Servers) -> u64 {
+        match &self.information {
+            Information::Exact(_) => self.per_probe * self.dispatch.lengths_asked(servers),
+            _ => 0,
+        }
+    }
+
     /// Checks the policy against the system it is to serve.
     ///
     /// # Errors

@@ -26,6 +26,7 @@ mod agenda;
 use super::beliefs::Beliefs;
 use super::observer::{Admitted, Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
 use super::odds::{Odds, Offer};
+use super::tally::Tally;
 use super::ticker::{Holding, Ticker};
 use super::{Engine, EngineError, Progress};
 use crate::model::law::Erlang;
@@ -253,6 +254,52 @@ impl<'a> ClockEngine<'a> {
         }
     }
 
+    /// Whether nothing but arrivals and services ever happens, and the truth is looked at.
+    fn is_plain(&self) -> bool {
+        self.beliefs.is_idle() && self.query.is_none() && self.age.is_none() && self.system.servers.classes().len() == 1
+    }
+
+    /// Runs in equal steps and only counts: up to `last` strikes in all, of which there have been `strikes`.
+    fn count(&mut self, mut strikes: u64, last: u64, tally: &mut Tally) -> Result<u64, EngineError> {
+        let Self { system, chooser, odds, queues, .. } = self;
+        let buffer = system.buffer.unwrap_or(u32::MAX);
+        let full = system.buffer.is_some();
+        let (mut offers, mut choices) = (self.offer_stream.clone(), self.dispatch_stream.clone());
+        let mut overflow = None;
+        while strikes < last {
+            strikes += 1;
+            match odds.draw(&mut offers) {
+                Offer::Service { server, .. } => {
+                    let server = server as u32;
+                    let length = queues.length(server);
+                    if length > 0 {
+                        queues.set(server, 0, length - 1);
+                        tally.leave(length, strikes);
+                    }
+                }
+                Offer::Arrival => {
+                    let dispatcher = system.dispatchers.draw(&mut self.dispatcher_stream);
+                    let server = chooser.choose(dispatcher, queues, &mut choices);
+                    let found = queues.length(server);
+                    if found < buffer {
+                        queues.set(server, 0, found + 1);
+                        tally.join(found, strikes);
+                    } else if full {
+                        tally.block(found);
+                    } else {
+                        overflow = Some(server);
+                        break;
+                    }
+                }
+            }
+        }
+        (self.offer_stream, self.dispatch_stream) = (offers, choices);
+        match overflow {
+            None => Ok(strikes),
+            Some(server) => Err(EngineError::LengthOverflow { time: self.now, server }),
+        }
+    }
+
     /// What was on the agenda happens.
     fn happen<O: Observer>(&mut self, due: Due, observer: &mut O) -> Result<(), EngineError> {
         let now = self.now;
@@ -278,6 +325,19 @@ impl<'a> ClockEngine<'a> {
 
 impl Engine for ClockEngine<'_> {
     fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
+        if self.is_plain()
+            && let Some((tick, strikes, before_end)) = self.ticker.steps(end)
+            && let Some(tally) = observer.tally()
+        {
+            tally.go_on(strikes, tick);
+            let last = before_end.min(strikes.saturating_add(events));
+            let strikes = self.count(strikes, last, tally)?;
+            tally.pause(strikes);
+            self.ticker.set_strikes(strikes);
+            let reached = strikes >= before_end;
+            self.now = if reached { end } else { strikes as f64 * tick };
+            return Ok(if reached { Progress::Reached } else { Progress::Paused });
+        }
         for _ in 0..events {
             let due = self.agenda.first();
             if self.ticker.next() < due.min(end) {

@@ -14,6 +14,7 @@ mod entry;
 
 use super::observer::{Admitted, Blocked, Dispatched, LengthChange, MessageKind, Observer, Snapshot};
 use super::odds::{Odds, Offer};
+use super::tally::Tally;
 use super::ticker::{Holding, Ticker};
 use super::{ClockEngine, Engine, EngineError, Progress};
 use crate::model::{Fault, Initial, Servers, System};
@@ -196,8 +197,52 @@ fn spread(wanted: u64, classes: &[u64], stream: &mut Stream) -> Vec<u64> {
     drawn
 }
 
+impl OccupancyEngine<'_> {
+    /// Runs one class in equal steps and only counts: up to `last` strikes in all, of which there have been `strikes`.
+    fn count(&mut self, mut strikes: u64, last: u64, tally: &mut Tally) -> u64 {
+        let buffer = self.system.buffer.map_or(usize::MAX, |buffer| buffer as usize);
+        let (mut offers, mut choices) = (self.offer_stream.clone(), self.dispatch_stream.clone());
+        while strikes < last {
+            strikes += 1;
+            match self.odds.draw(&mut offers) {
+                Offer::Service { server, .. } => {
+                    let length = self.counts.length(0, server);
+                    if length > 0 {
+                        self.counts.lower(0, length);
+                        tally.leave(length as u32, strikes);
+                    }
+                }
+                Offer::Arrival => {
+                    let (_, length) = self.entry.draw(&self.counts, &mut choices);
+                    if length < buffer {
+                        self.counts.raise(0, length);
+                        tally.join(length as u32, strikes);
+                    } else {
+                        tally.block(length as u32);
+                    }
+                }
+            }
+        }
+        (self.offer_stream, self.dispatch_stream) = (offers, choices);
+        strikes
+    }
+}
+
 impl Engine for OccupancyEngine<'_> {
     fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
+        if self.first.len() == 1
+            && let Some((tick, strikes, before_end)) = self.ticker.steps(end)
+            && let Some(tally) = observer.tally()
+        {
+            tally.go_on(strikes, tick);
+            let last = before_end.min(strikes.saturating_add(events));
+            let strikes = self.count(strikes, last, tally);
+            tally.pause(strikes);
+            self.ticker.set_strikes(strikes);
+            let reached = strikes >= before_end;
+            self.now = if reached { end } else { strikes as f64 * tick };
+            return Ok(if reached { Progress::Reached } else { Progress::Paused });
+        }
         for _ in 0..events {
             if self.ticker.next() >= end {
                 self.now = end;
