@@ -65,7 +65,7 @@ impl Odds {
     }
 
     /// Draws an offer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn draw(&self, stream: &mut Stream) -> Offer {
         let mut drawn = ((u128::from(stream.bits()) * u128::from(self.total)) >> 64) as u64;
         if drawn >= self.services {

@@ -9,6 +9,8 @@ pub struct Tally {
     servers: u64,
     opened: f64,
     middle: f64,
+    /// The first strike at or after the middle, until it has come.
+    middle_strike: u64,
     /// Time between two strikes, and the last strike before the window; set when counting begins.
     tick: f64,
     first: u64,
@@ -52,6 +54,7 @@ impl Tally {
             servers,
             opened,
             middle,
+            middle_strike: 0,
             tick: 0.0,
             first: 0,
             last: 0,
@@ -82,6 +85,7 @@ impl Tally {
     pub(super) fn go_on(&mut self, strikes: u64, tick: f64) {
         if !self.is_used() {
             (self.tick, self.first, self.last, self.since) = (tick, strikes, strikes, strikes);
+            self.middle_strike = (self.middle / tick).ceil() as u64;
             self.levels.iter_mut().for_each(|level| level.since = strikes);
         }
     }
@@ -139,14 +143,20 @@ impl Tally {
 
     #[inline]
     fn advance_jobs(&mut self, strike: u64) {
-        if self.first_half.is_none() && strike as f64 * self.tick >= self.middle {
+        if strike >= self.middle_strike {
             self.pass_middle();
         }
         let elapsed = strike - self.since;
         self.since = strike;
-        let more = i128::from(self.more) * i128::from(elapsed);
-        self.more_area += more;
-        self.more_squares += more * i128::from(self.more);
+        if let Some(area) = self.more.checked_mul(elapsed as i64) {
+            // Products of two words are what a machine can do in one step.
+            self.more_area += i128::from(area);
+            self.more_squares += i128::from(area) * i128::from(self.more);
+        } else {
+            let area = i128::from(self.more) * i128::from(elapsed);
+            self.more_area += area;
+            self.more_squares += area * i128::from(self.more);
+        }
         if self.start as i64 + self.more == 0 {
             self.empty += elapsed;
         }
@@ -156,6 +166,7 @@ impl Tally {
     fn pass_middle(&mut self) {
         let so_far = self.more_area as f64 * self.tick;
         self.first_half = Some(so_far + self.more as f64 * (self.middle - self.since as f64 * self.tick));
+        self.middle_strike = u64::MAX;
     }
 
     /// An integral over the window that closes at a time, from its sum over strikes and its values at the ends.
@@ -213,9 +224,15 @@ impl Tally {
 impl Level {
     #[inline]
     fn advance(&mut self, strike: u64) {
-        let area = u128::from(self.count) * u128::from(strike - self.since);
+        let elapsed = strike - self.since;
         self.since = strike;
-        self.area += area;
-        self.squares += area * u128::from(self.count);
+        if let Some(area) = self.count.checked_mul(elapsed) {
+            self.area += u128::from(area);
+            self.squares += u128::from(area) * u128::from(self.count);
+        } else {
+            let area = u128::from(self.count) * u128::from(elapsed);
+            self.area += area;
+            self.squares += area * u128::from(self.count);
+        }
     }
 }
