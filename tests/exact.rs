@@ -2,7 +2,7 @@
 //!
 //! `cases/exact.json` holds values solved from the generators of systems of 2 to 10 servers, and limits for infinitely
 //! many, by a program that shares nothing with this one. Every value is a z-score: (estimate - exact) / standard error
-//! over replications, with the trusted error of the exact value added to the standard error. Over all cases some 2,000
+//! over replications, with the trusted error of the exact value added to the standard error. Over all cases and engines some 6,000
 //! scores are judged by |z| < 4; were they independent Student t numbers with 199 degrees of freedom, one run in six would raise a false
 //! alarm, but they are strongly dependent within a case. Seeds are fixed.
 
@@ -11,6 +11,7 @@ use herdsim::measure::Metric;
 use herdsim::output::Results;
 use herdsim::scenario::Plan;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 const CASES: &str = include_str!("cases/exact.json");
@@ -262,18 +263,50 @@ fn scores(case: &Value, results: &Results) -> Vec<Score> {
     scores
 }
 
-/// Judges every case at the fraction `effort` of the time that a relative standard error of 0.5 % takes.
+/// Every engine of continuous time as a scenario names it, with probes that it can serve, and how many of the cases it
+/// must be able to do. Without the probe of bursts the clock moves in expected times, with it in real ones.
+const ENGINES: [(&str, &str, usize); 4] = [
+    ("event", "", CONTINUOUS),
+    ("clock", "", CONTINUOUS),
+    ("clock", ", burst_size: false, coincidence_window: 0", CONTINUOUS),
+    ("occupancy", ", burst_size: false, coincidence_window: 0", 47),
+];
+
+/// Cases in continuous time.
+const CONTINUOUS: usize = 94;
+
+/// The plans of a case: one per engine that can do it.
+fn plans(case: &Value, effort: f64) -> Vec<(String, Plan)> {
+    let id = case["id"].as_str().expect("an id");
+    let text = scenario(&case["params"], effort);
+    let read = |name: &str, text: &str| Plan::read(text, id, id, &[]).map(|plan| (format!("{id} on {name}"), plan));
+    if case["params"]["time"] == "slotted" {
+        return vec![read("slots", &text).unwrap_or_else(|error| panic!("{error}\n{text}"))];
+    }
+    let named = |(engine, probes, _): &(&str, &str, usize)| {
+        let text = text.replace("tail_histogram_levels: 1}", &format!("tail_histogram_levels: 1{probes}}}"));
+        match read(&format!("{engine}{probes}"), &format!("engine: {engine}\n{text}")) {
+            Ok(plan) => Some(plan),
+            // What it cannot do it says, in words that name another engine.
+            Err(error) if error.remedy.contains("engine: ") => None,
+            Err(error) => panic!("{error}\n{text}"),
+        }
+    };
+    ENGINES.iter().filter_map(named).collect()
+}
+
+/// Judges every case on every engine at the fraction `effort` of the time that a relative standard error of 0.5 % takes.
 fn judge(effort: f64) {
     let cases: Vec<Value> = serde_json::from_str(CASES).expect("valid JSON");
     assert_eq!(cases.len(), 114);
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let mut failures = Vec::new();
     let (mut judged, mut largest) = (0, 0.0_f64);
-    for case in &cases {
-        let id = case["id"].as_str().expect("an id");
-        let params = &case["params"];
-        let text = scenario(params, effort);
-        let plan = Plan::read(&text, id, id, &[]).unwrap_or_else(|error| panic!("{id}: {error}\n{text}"));
+    let mut done = BTreeMap::new();
+    for (case, (id, plan)) in
+        cases.iter().flat_map(|case| plans(case, effort).into_iter().map(move |plan| (case, plan)))
+    {
+        *done.entry(id.split_once(" on ").map(|(_, name)| name.to_owned())).or_insert(0) += 1;
         let results = experiment::run(&plan, threads, &Unwatched).expect("the run ends well");
         if plan.slots.is_some() {
             // What is offered and not used is what is offered more than arrives, exactly.
@@ -305,6 +338,9 @@ fn judge(effort: f64) {
         }
     }
     assert!(failures.is_empty(), "of {judged} scores:\n{}", failures.join("\n"));
+    for (engine, probes, cases) in ENGINES {
+        assert_eq!(done.get(&Some(format!("{engine}{probes}"))), Some(&cases), "cases done by {engine}");
+    }
     assert!(judged > 1500, "only {judged} scores were judged");
     // With so many scores a largest one below 2 would mean that the standard errors are too wide.
     assert!(largest > 2.0, "the largest of {judged} scores is {largest}");

@@ -66,7 +66,7 @@ fn describe(plan: &Plan, text: &mut String) {
         ("total service rate", system.servers.total_rate().to_string()),
         ("total arrival rate", system.arrivals.rate.to_string()),
         ("load", system.load().to_string()),
-        ("engine", plan.engine().to_owned()),
+        ("engine", format!("{}; {}", plan.engine.kind.name(), plan.engine.why)),
         ("memory per replication", format!("about {:.1} MiB", plan.memory() / f64::from(1 << 20))),
         ("jobs expected", jobs),
     ];

@@ -79,6 +79,11 @@ impl Beliefs {
         self.rules.overtaking == Overtaking::Keep
     }
 
+    /// Whether a message may be dropped because a later-sent one has overtaken it.
+    pub(super) fn can_be_overtaken(&self) -> bool {
+        !self.keeps_overtaken() && !self.rules.keep_order()
+    }
+
     pub(super) fn periodic(&self) -> Option<&Periodic> {
         self.rules.periodic.as_ref()
     }
@@ -87,6 +92,11 @@ impl Beliefs {
     #[inline]
     pub(super) fn reports(&self) -> bool {
         self.rules.pull.is_some() || self.rules.on_idle.is_some()
+    }
+
+    /// Whether nobody keeps estimates and no message is ever sent.
+    pub(super) fn is_idle(&self) -> bool {
+        self.views.is_empty() && self.rules.is_silent()
     }
 
     pub(super) fn views(&self) -> &[View] {

@@ -1,6 +1,8 @@
 //! Two observers of one run.
 
-use super::observer::{Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot};
+use super::observer::{
+    Admitted, Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot,
+};
 
 /// Tells two observers what happens.
 #[derive(Debug)]
@@ -22,6 +24,7 @@ impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
         queried(time: f64);
         dispatched(dispatched: &Dispatched);
         joined(joined: &Joined);
+        admitted(admitted: &Admitted);
         blocked(blocked: &Blocked);
         length_changed(change: &LengthChange);
         slot(slot: &Slot<'_>);

@@ -2,18 +2,28 @@
 
 mod beliefs;
 mod both;
+pub mod clock;
 pub mod event;
 mod key;
 mod messages;
 mod observer;
+pub mod occupancy;
+mod odds;
+mod pending;
 pub mod slotted;
+mod tally;
+mod ticker;
 
 pub use both::Both;
+pub use clock::ClockEngine;
 pub use event::EventEngine;
 pub use observer::{
-    Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Unobserved,
+    Admitted, Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Unobserved,
 };
+pub use occupancy::OccupancyEngine;
 pub use slotted::SlottedEngine;
+pub use tally::Tally;
+pub use ticker::Holding;
 
 use crate::model::arrivals::TraceError;
 use std::fmt;

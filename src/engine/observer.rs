@@ -1,5 +1,6 @@
 //! What an engine reports while it runs.
 
+use super::tally::Tally;
 use crate::policy::View;
 
 /// Jobs have been given to a server, whether they will be let in or not.
@@ -40,6 +41,18 @@ impl Joined {
     pub fn response(&self) -> f64 {
         self.queried + self.wait + self.service
     }
+}
+
+/// A job has joined a first-come first-served queue whose services are exponential: what is told of its delays is
+/// their law. Its service starts after an Erlang time of `found` stages and takes an exponential time.
+#[derive(Clone, Copy, Debug)]
+pub struct Admitted {
+    /// When.
+    pub time: f64,
+    /// Class of the server.
+    pub class: u32,
+    /// Jobs found at the server, the one in service included.
+    pub found: u32,
 }
 
 /// Jobs were lost at a full buffer.
@@ -135,15 +148,17 @@ impl MessageKind {
 pub struct Snapshot<'a> {
     /// The moment.
     pub time: f64,
-    /// Jobs at each server.
+    /// Jobs at each server; empty where only counts of servers are kept.
     pub lengths: &'a [u32],
+    /// `counts[class][k]`, where only these are kept: servers of a class with at least k jobs, k = 0, 1, ...
+    pub counts: &'a [Vec<u64>],
     /// Whether dispatchers act on estimates of their own.
     pub local: bool,
     /// The estimates of each dispatcher, or one picture that all share; empty when information is exact, or no
     /// strategy or update looks at them.
     pub estimates: &'a [View],
-    /// Sum over the jobs at servers of the time until each leaves.
-    pub remaining_time: f64,
+    /// Sum over the jobs at servers of the time until each leaves; `None` if that is not drawn before it happens.
+    pub remaining_time: Option<f64>,
     /// Jobs that wait at their dispatchers for answers about the queues.
     pub at_dispatchers: u64,
     /// Whether time passes in slots.
@@ -154,6 +169,11 @@ pub struct Snapshot<'a> {
 ///
 /// Within one event the order is: dispatch, then the change of length, then estimates and messages.
 pub trait Observer {
+    /// Where an engine may count by itself instead of telling every event, if all that is wanted is what it counts. An
+    /// engine that does so tells nothing else until the window closes.
+    fn tally(&mut self) -> Option<&mut Tally> {
+        None
+    }
     /// The measuring window closes.
     fn close(&mut self, _: &Snapshot<'_>) {}
     /// A job has arrived that first waits for answers; those that need not wait are not told.
@@ -162,6 +182,8 @@ pub trait Observer {
     fn dispatched(&mut self, _: &Dispatched) {}
     /// A job joined a queue.
     fn joined(&mut self, _: &Joined) {}
+    /// A job joined a queue, with delays that are known by law only.
+    fn admitted(&mut self, _: &Admitted) {}
     /// A job was lost.
     fn blocked(&mut self, _: &Blocked) {}
     /// A queue grew by a job that joined or shrank by one that left.

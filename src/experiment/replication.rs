@@ -2,10 +2,12 @@
 
 use super::Monitor;
 use super::pilot::Flight;
-use crate::engine::{Both, Engine, EngineError, EventEngine, Observer, Progress, SlottedEngine, Unobserved};
+use crate::engine::{
+    Both, ClockEngine, Engine, EngineError, EventEngine, Observer, OccupancyEngine, Progress, SlottedEngine, Unobserved,
+};
 use crate::measure::{JobsCourse, Measure, Part, Probes, Record, Refreshes};
 use crate::model::Window;
-use crate::scenario::Plan;
+use crate::scenario::{EngineKind, Plan};
 
 /// Events between two looks at the monitor.
 const STRIDE: u64 = 1 << 16;
@@ -19,9 +21,12 @@ trait Job {
 
 /// Does a job with the engine of the plan, on the random streams of a replication.
 fn with_engine<J: Job>(plan: &Plan, index: u64, job: J) -> Result<Option<J::Outcome>, EngineError> {
-    match &plan.slots {
-        None => job.run(EventEngine::new(&plan.system, &plan.policy, plan.seed, index)?),
-        Some(slots) => job.run(SlottedEngine::new(&plan.system, slots, &plan.policy, plan.seed, index)?),
+    let Plan { system, policy, seed, .. } = plan;
+    match (&plan.slots, plan.engine.kind) {
+        (Some(slots), _) => job.run(SlottedEngine::new(system, slots, policy, *seed, index)?),
+        (None, EngineKind::Clock) => job.run(ClockEngine::new(system, policy, plan.holding(), *seed, index)?),
+        (None, EngineKind::Occupancy) => job.run(OccupancyEngine::new(system, policy, plan.holding(), *seed, index)?),
+        (None, EngineKind::Event | EngineKind::Slotted) => job.run(EventEngine::new(system, policy, *seed, index)?),
     }
 }
 
@@ -61,6 +66,11 @@ impl Job for Measured<'_> {
         }
         let mut probes =
             Probes::new(measure, &plan.system, &plan.policy, window, &engine.snapshot()).knowing(refreshes);
+        // Parts of the window and random numbers of messages are more than an engine counts by itself.
+        if plan.batching.is_none() && !plan.policy.asks_at_random() {
+            let messages = plan.policy.messages_per_choice(&plan.system.servers);
+            probes = probes.counting(messages, &engine.snapshot());
+        }
         let mut parts = Vec::new();
         if plan.batching.is_none() {
             if !advance(&mut engine, window.close, &mut probes, monitor, told)? {

@@ -18,7 +18,25 @@ pub(super) struct Census {
 
 impl Census {
     pub(super) fn new(snapshot: &Snapshot<'_>) -> Self {
-        Self::of(snapshot.lengths)
+        if snapshot.counts.is_empty() { Self::of(snapshot.lengths) } else { Self::of_counts(snapshot.counts) }
+    }
+
+    /// From the counts of each class.
+    fn of_counts(counts: &[Vec<u64>]) -> Self {
+        let levels = counts.iter().map(Vec::len).max().unwrap_or(0);
+        let sum = |k: usize| counts.iter().map(|class| class.get(k).copied().unwrap_or(0)).sum::<u64>();
+        let at_least: Vec<u64> = (1..levels).map(sum).take_while(|&count| count > 0).collect();
+        let servers = sum(0);
+        Self {
+            servers,
+            total: at_least.iter().sum(),
+            // k^2 is the sum of the first k odd numbers.
+            squares: at_least.iter().zip(0..).map(|(&count, k)| u128::from(count) * (2 * k + 1)).sum(),
+            min: at_least.iter().take_while(|&&count| count == servers).count() as u32,
+            max: at_least.len() as u32,
+            at_least,
+            exactly: Vec::new(),
+        }
     }
 
     fn of(lengths: &[u32]) -> Self {
@@ -60,6 +78,11 @@ impl Census {
     #[inline]
     pub(super) fn at_least(&self, k: u32) -> u64 {
         self.at_least.get(k as usize - 1).copied().unwrap_or(0)
+    }
+
+    /// Number of servers with at least 1, 2, ... jobs.
+    pub(super) fn counts(&self) -> &[u64] {
+        &self.at_least
     }
 
     /// Number of servers with fewer than `length` jobs.
@@ -162,6 +185,10 @@ mod tests {
             let fresh = Census::of(lengths);
             assert_eq!((census.total(), census.min()), (fresh.total(), fresh.min()));
             assert_eq!(census.scaled_imbalance(), fresh.scaled_imbalance());
+            let counts = (0..fresh.max + 2).map(|k| if k == 0 { fresh.servers } else { fresh.at_least(k) }).collect();
+            let counted = Census::of_counts(&[counts]);
+            assert_eq!((counted.total(), counted.min(), counted.range()), (fresh.total(), fresh.min(), fresh.range()));
+            assert_eq!(counted.scaled_imbalance(), fresh.scaled_imbalance());
             let longest = lengths.iter().max().expect("servers");
             let shortest = lengths.iter().min().expect("servers");
             assert_eq!(census.range(), longest - shortest);

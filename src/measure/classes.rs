@@ -3,7 +3,7 @@
 use super::metric::{Metric, Reading};
 use super::moments::Moments;
 use super::occupancy::LISTED;
-use crate::engine::{Joined, LengthChange, Snapshot};
+use crate::engine::{Admitted, Joined, LengthChange, Snapshot};
 use crate::model::{Servers, Sum};
 
 /// What happens in each class; for systems with more than one.
@@ -36,6 +36,11 @@ impl Classes {
                 class.level(k, snapshot.time).count += 1;
             }
         }
+        for (class, counts) in classes.iter_mut().zip(snapshot.counts) {
+            for (k, &count) in counts.iter().skip(1).enumerate() {
+                class.level(k, snapshot.time).count = count;
+            }
+        }
         Self { classes, opened: snapshot.time }
     }
 
@@ -54,6 +59,14 @@ impl Classes {
     #[inline]
     pub(super) fn joined(&mut self, joined: &Joined) {
         self.classes[joined.class as usize].response.add(joined.response());
+    }
+
+    /// A job joined whose response time is known by law only: its conditional mean takes its place.
+    #[inline]
+    pub(super) fn admitted(&mut self, admitted: &Admitted, servers: &Servers) {
+        let rate = servers.classes()[admitted.class as usize].rate;
+        let response = (f64::from(admitted.found) + 1.0) / rate;
+        self.classes[admitted.class as usize].response.add(response);
     }
 
     /// In slotted time: these lengths hold until `end`.

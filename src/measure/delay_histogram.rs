@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Significant decimal digits kept by the histogram.
 const DIGITS: u8 = 3;
 
+/// Buckets of one width, but for the first width, which has twice as many.
+const FIRST: usize = 1024;
+
 /// A histogram of delays, with exact moments beside it.
 ///
 /// Delays are counted in ticks of a stated length, rounded to the nearest; the histogram keeps three significant
@@ -33,6 +36,28 @@ impl DelayHistogram {
     /// An empty histogram for delays in whole slots.
     pub fn of_slots() -> Self {
         Self { whole: true, ..Self::new(1.0) }
+    }
+
+    /// An empty histogram beside moments that are known otherwise.
+    pub(super) fn of_moments(tick: f64, moments: Moments) -> Self {
+        Self { moments, ..Self::new(tick) }
+    }
+
+    /// The number of buckets of [`DelayHistogram::last_tick`].
+    pub(super) const BUCKETS: usize = 2 * FIRST + 51 * FIRST;
+
+    /// The last tick of a bucket of the histogram. Buckets hold one tick each up to 2047, then double their width every
+    /// 1024 of them, so that they keep three digits.
+    pub(super) fn last_tick(bucket: usize) -> u64 {
+        let octave = (bucket / FIRST).saturating_sub(1);
+        let within = (bucket - octave * FIRST) as u64;
+        ((within + 1) << octave) - 1
+    }
+
+    /// Counts delays in a bucket; their moments are known otherwise.
+    pub(super) fn count(&mut self, bucket: usize, delays: u64) {
+        let ticks = Self::last_tick(bucket);
+        self.counts.record_n(ticks, delays).expect("every bucket is within what the histogram grows to");
     }
 
     /// The tick suited to servers of which the fastest has this rate: a mean service time there, rounded down to a
@@ -206,6 +231,20 @@ mod tests {
         histogram.add(1e15);
         assert_eq!(histogram.clamped(), 1);
         assert_eq!(histogram.moments().max(), Some(1e15));
+    }
+
+    #[test]
+    fn buckets_are_those_of_the_histogram() {
+        let mut histogram = DelayHistogram::new(1.0);
+        histogram.add(1e12);
+        let mut next = 0;
+        for bucket in 0..40 * FIRST {
+            let last = DelayHistogram::last_tick(bucket);
+            assert_eq!(histogram.counts.lowest_equivalent(last), next);
+            assert_eq!(histogram.counts.highest_equivalent(last), last);
+            next = last + 1;
+        }
+        assert!(DelayHistogram::last_tick(DelayHistogram::BUCKETS - 1) <= i64::MAX as u64);
     }
 
     #[test]

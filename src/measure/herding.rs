@@ -11,6 +11,11 @@ pub(super) struct Herding {
 }
 
 impl Herding {
+    /// So many jobs, and the sum of their regret.
+    pub(super) fn of_counts(dispatched: u64, regret: u64) -> Self {
+        Self { dispatched, regret }
+    }
+
     #[inline]
     pub(super) fn dispatched(&mut self, dispatched: &Dispatched, shortest: u32) {
         let jobs = u64::from(dispatched.jobs);

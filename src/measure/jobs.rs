@@ -31,6 +31,19 @@ impl Jobs {
         }
     }
 
+    /// Takes over integrals up to a time: of the difference from the start, of its square, of itself over the first half
+    /// of the window, and of the time without jobs.
+    pub(super) fn take(&mut self, time: f64, [sum, squares, first_half, empty]: [f64; 4]) {
+        let exactly = |x: f64| {
+            let mut sum = Sum::default();
+            sum.add(x);
+            sum
+        };
+        self.since = time;
+        (self.sum, self.squares, self.empty) = (exactly(sum), exactly(squares), exactly(empty));
+        self.first_half = Some(first_half);
+    }
+
     /// Brings the integrals up to a time at which the census is about to change.
     #[inline]
     pub(super) fn advance(&mut self, time: f64, census: &Census) {

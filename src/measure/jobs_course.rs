@@ -1,5 +1,6 @@
 //! The number of jobs in the course of a run, for judging how long the transient lasts.
 
+use super::census::Census;
 use crate::engine::{LengthChange, Observer, Slot, Snapshot};
 use crate::model::Sum;
 
@@ -26,7 +27,7 @@ impl JobsCourse {
             slotted: snapshot.slotted,
             since: snapshot.time,
             end: snapshot.time + step,
-            jobs: total(snapshot.lengths),
+            jobs: Census::new(snapshot).total(),
             integral: Sum::default(),
             means: Vec::new(),
         }
@@ -84,7 +85,8 @@ mod tests {
             lengths: &[1, 0],
             local: false,
             estimates: &[],
-            remaining_time: 0.0,
+            counts: &[],
+            remaining_time: Some(0.0),
             at_dispatchers: 0,
             slotted: false,
         };

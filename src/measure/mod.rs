@@ -7,6 +7,7 @@ mod chosen_rank;
 mod classes;
 mod coincidences;
 mod delay_histogram;
+mod delay_law;
 mod delays;
 mod estimate_age;
 mod herding;

@@ -31,6 +31,13 @@ impl Default for Moments {
 }
 
 impl Moments {
+    /// The moments of so many values of which the law is known, with what stands for their extremes.
+    pub(super) fn of_law(count: u64, mean: f64, variance: f64, min: f64, max: f64) -> Self {
+        let mut squares = Sum::default();
+        squares.add(variance * count as f64);
+        Self { count, shift: mean, sum: Sum::default(), squares, min, max }
+    }
+
     /// Adds a value.
     #[inline]
     pub fn add(&mut self, x: f64) {

@@ -19,7 +19,7 @@ pub(super) struct Occupancy {
     servers: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Level {
     count: u64,
     since: f64,
@@ -79,6 +79,22 @@ impl Occupancy {
         for (i, level) in self.levels.iter_mut().enumerate() {
             level.count = census.at_least(i as u32 + 1);
             level.advance(end, i < histograms);
+        }
+    }
+
+    /// Whether any level has a histogram.
+    pub(super) fn has_histograms(&self) -> bool {
+        self.histograms > 0
+    }
+
+    /// Takes over, for k = 1, 2, ..., the count at a time, its integral and that of its square.
+    pub(super) fn take(&mut self, time: f64, levels: impl Iterator<Item = (u64, f64, f64)>) {
+        self.levels.clear();
+        for (count, area, squares) in levels {
+            let mut level = Level { count, since: time, ..Level::default() };
+            level.area.add(area);
+            level.squares.add(squares);
+            self.levels.push(level);
         }
     }
 

@@ -22,7 +22,9 @@ use super::record::Record;
 use super::staleness::Staleness;
 use super::trajectory::{Recorder, Trajectory};
 use super::utilization::Utilization;
-use crate::engine::{Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot};
+use crate::engine::{
+    Admitted, Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Tally,
+};
 use crate::model::{NonNegative, Servers, Sum, System, Window};
 use crate::policy::{Information, Policy};
 use schemars::JsonSchema;
@@ -112,6 +114,12 @@ pub struct Probes {
     trajectory: Option<Recorder>,
     balance: Balance,
     time_of_jobs: Sum,
+    /// Whether it is not known when jobs will leave, so that the time they spend is booked as they come and go.
+    departures_unknown: bool,
+    /// Where an engine may count by itself, and the messages that go with each job.
+    tally: Option<Tally>,
+    messages_per_choice: u64,
+    dispatcher_count: u32,
     /// Services that no job took, in slotted time.
     unused_services: u64,
     slotted: bool,
@@ -132,7 +140,7 @@ impl Probes {
         let tick = DelayHistogram::tick_for(servers.largest_rate());
         let coincidence_window = measure.coincidence_window.get();
         let mut time_of_jobs = Sum::default();
-        time_of_jobs.add(snapshot.remaining_time);
+        time_of_jobs.add(snapshot.remaining_time.unwrap_or_default());
         Self {
             measure: measure.clone(),
             window,
@@ -141,7 +149,11 @@ impl Probes {
             messages: Messages::default(),
             herding: Herding::default(),
             occupancy: measure.tail_fraction.then(|| Occupancy::new(time, &census, histograms)),
-            delays: measure.delays.then(|| if snapshot.slotted { Delays::of_slots() } else { Delays::new(tick) }),
+            delays: measure.delays.then(
+                || {
+                    if snapshot.slotted { Delays::of_slots() } else { Delays::new(tick, servers) }
+                },
+            ),
             classes: (measure.classes && servers.classes().len() > 1).then(|| Classes::new(snapshot, servers)),
             dispatchers: measure.dispatchers.then(|| vec![0; system.dispatchers.len() as usize]),
             staleness: measure.estimates.then(|| Staleness::new(snapshot)),
@@ -155,6 +167,10 @@ impl Probes {
             trajectory: measure.trajectory.as_ref().map(|grid| Recorder::new(grid, window)),
             balance: Balance { inside_at_open: census.total() + snapshot.at_dispatchers, ..Balance::default() },
             time_of_jobs,
+            departures_unknown: snapshot.remaining_time.is_none(),
+            tally: None,
+            messages_per_choice: 0,
+            dispatcher_count: system.dispatchers.len(),
             unused_services: 0,
             slotted: snapshot.slotted,
             queries,
@@ -171,6 +187,59 @@ impl Probes {
             *age = EstimateAge::new(refreshes);
         }
         self
+    }
+
+    /// The probes, for which an engine may count by itself if they want no more than it counts; `messages_per_choice` are
+    /// sent for each job then.
+    #[must_use]
+    pub fn counting(mut self, messages_per_choice: u64, snapshot: &Snapshot<'_>) -> Self {
+        let wants_more = self.trajectory.is_some()
+            || self.imbalance.is_some()
+            || self.queue_range.is_some()
+            || self.chosen_rank.is_some()
+            || self.bursts.is_some()
+            || (self.coincidences.is_some() && self.dispatcher_count > 1)
+            || (self.dispatchers.is_some() && self.dispatcher_count > 1)
+            || self.occupancy.as_ref().is_some_and(Occupancy::has_histograms);
+        let can_be_counted = self.departures_unknown
+            && self.servers.classes().len() == 1
+            && snapshot.estimates.is_empty()
+            && !self.queries;
+        if can_be_counted && !wants_more {
+            let middle = self.window.open + self.window.length() / 2.0;
+            self.tally = Some(Tally::new(self.census.servers(), self.census.counts(), self.window.open, middle));
+            self.messages_per_choice = messages_per_choice;
+        }
+        self
+    }
+
+    /// Takes over what an engine has counted by itself.
+    fn take_tally(&mut self, snapshot: &Snapshot<'_>) {
+        let Some(tally) = self.tally.take().filter(Tally::is_used) else { return };
+        let time = snapshot.time;
+        let [dispatched, blocked, left, regret] = tally.counts();
+        self.balance.arrived = dispatched;
+        self.balance.blocked = blocked;
+        self.balance.completed = left;
+        self.herding = Herding::of_counts(dispatched, regret);
+        self.messages.sent(MessageKind::Exact, dispatched * self.messages_per_choice);
+        if let Some(jobs) = &mut self.dispatchers {
+            jobs[0] = dispatched;
+        }
+        if let Some(delays) = &mut self.delays {
+            delays.take(tally.found());
+        }
+        self.jobs.take(time, tally.jobs(time));
+        if let Some((busy, area, _)) = tally.levels(time).next() {
+            self.utilization.take(time, busy, area);
+        }
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.take(time, tally.levels(time));
+        }
+        // Less the time of those inside at the close, which is added there.
+        self.census = Census::new(snapshot);
+        self.time_of_jobs = Sum::default();
+        self.time_of_jobs.add(tally.time_of_jobs(time) - self.census.total() as f64 * self.window.length());
     }
 
     /// Reads the time course up to a moment at which the state is about to change.
@@ -259,7 +328,7 @@ impl Probes {
         }
         // Results list metrics in one order, whichever probe gave them; equal metrics keep the order of their keys.
         readings.sort_by_key(|reading| reading.metric);
-        let (response, waiting) = self.delays.map(|delays| (delays.response, delays.waiting)).unzip();
+        let (response, waiting) = self.delays.map(Delays::into_histograms).unzip();
         Record {
             readings,
             servers: n,
@@ -275,6 +344,10 @@ impl Probes {
 }
 
 impl Observer for Probes {
+    fn tally(&mut self) -> Option<&mut Tally> {
+        self.tally.as_mut()
+    }
+
     fn queried(&mut self, _: f64) {
         self.balance.arrived += 1;
         self.at_dispatchers += 1;
@@ -303,12 +376,24 @@ impl Observer for Probes {
 
     #[inline]
     fn joined(&mut self, joined: &Joined) {
-        self.time_of_jobs.add(joined.wait + joined.service);
+        if !self.departures_unknown {
+            self.time_of_jobs.add(joined.wait + joined.service);
+        }
         if let Some(delays) = &mut self.delays {
             delays.joined(joined);
         }
         if let Some(classes) = &mut self.classes {
             classes.joined(joined);
+        }
+    }
+
+    #[inline]
+    fn admitted(&mut self, admitted: &Admitted) {
+        if let Some(delays) = &mut self.delays {
+            delays.admitted(admitted);
+        }
+        if let Some(classes) = &mut self.classes {
+            classes.admitted(admitted, &self.servers);
         }
     }
 
@@ -355,6 +440,10 @@ impl Observer for Probes {
     fn length_changed(&mut self, change: &LengthChange) {
         self.follow(change.time);
         self.balance.completed += u64::from(change.new < change.old);
+        if self.departures_unknown {
+            let since_open = change.time - self.window.open;
+            self.time_of_jobs.add(if change.new < change.old { since_open } else { -since_open });
+        }
         self.jobs.advance(change.time, &self.census);
         if let Some(imbalance) = &mut self.imbalance {
             imbalance.advance(change.time, &self.census);
@@ -396,6 +485,7 @@ impl Observer for Probes {
     }
 
     fn close(&mut self, snapshot: &Snapshot<'_>) {
+        self.take_tally(snapshot);
         let time = snapshot.time;
         self.jobs.advance(time, &self.census);
         if let Some(imbalance) = &mut self.imbalance {
@@ -424,7 +514,10 @@ impl Observer for Probes {
         if let Some(staleness) = &mut self.staleness {
             staleness.close(time);
         }
-        self.time_of_jobs.add(-snapshot.remaining_time);
+        match snapshot.remaining_time {
+            Some(remaining) => self.time_of_jobs.add(-remaining),
+            None => self.time_of_jobs.add(self.census.total() as f64 * self.window.length()),
+        }
         self.balance.inside_at_close = self.census.total() + self.at_dispatchers;
         self.balance.integral = self.jobs.integral();
         self.balance.time_of_jobs = self.time_of_jobs.value();

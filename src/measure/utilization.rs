@@ -23,6 +23,9 @@ impl Utilization {
         for (server, &length) in (0_u32..).zip(snapshot.lengths) {
             classes[servers.class_of(server) as usize].count += u64::from(length > 0);
         }
+        for (class, counts) in classes.iter_mut().zip(snapshot.counts) {
+            class.count = counts.get(1).copied().unwrap_or(0);
+        }
         Self { classes }
     }
 
@@ -49,6 +52,13 @@ impl Utilization {
             busy.advance(end);
             lengths = others;
         }
+    }
+
+    /// Takes over, for one class, the number of busy servers at a time and its integral.
+    pub(super) fn take(&mut self, time: f64, count: u64, integral: f64) {
+        let mut area = Sum::default();
+        area.add(integral);
+        self.classes[0] = Busy { count, since: time, area };
     }
 
     pub(super) fn close(&mut self, time: f64) {

@@ -18,6 +18,8 @@ pub struct Manifest {
     pub seed: u64,
     /// The engine.
     pub engine: String,
+    /// Why it was this one.
+    pub engine_reason: String,
     /// When the run started (UTC).
     pub started: String,
     /// Seconds it took.

@@ -14,7 +14,7 @@ pub use levels::Levels;
 pub use sample::Sampler;
 pub use view::{Need, View};
 
-use crate::model::{Fault, System};
+use crate::model::{Fault, Servers, System};
 
 /// A policy: who gets the job, on what information.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,21 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Whether it is drawn for each job how many lengths are asked for.
+    pub fn asks_at_random(&self) -> bool {
+        let between = |beta: f64| beta > 0.0 && beta < 1.0;
+        matches!(self.information, Information::Exact(_))
+            && matches!(&self.dispatch, Dispatch::OnePlusBeta(choice) if between(choice.beta.get()))
+    }
+
+    /// Messages that a strategy with exact information sends for each job, at most; none with other information.
+    pub fn messages_per_choice(&self, servers: &Servers) -> u64 {
+        match &self.information {
+            Information::Exact(_) => self.per_probe * self.dispatch.lengths_asked(servers),
+            _ => 0,
+        }
+    }
+
     /// Checks the policy against the system it is to serve.
     ///
     /// # Errors

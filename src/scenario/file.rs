@@ -24,6 +24,9 @@ pub struct Scenario {
     /// How time passes.
     #[serde(default)]
     pub clock: Clock,
+    /// What moves the system along in continuous time; slots have an engine of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineSpec>,
     /// What happens in a slot; for clock: slotted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots: Option<Slots>,
@@ -79,6 +82,22 @@ pub enum Clock {
     Continuous,
     /// In slots, as in the LED paper.
     Slotted,
+}
+
+/// What moves a system along in continuous time. All engines are exact; they differ in what they can do and in speed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineSpec {
+    /// The cheapest that can do the scenario.
+    Auto,
+    /// One calendar of events: any law.
+    #[default]
+    Event,
+    /// One clock instead of a calendar: Poisson arrivals, exponential sizes, any policy and information.
+    Clock,
+    /// Counts of servers by length: cost and memory do not depend on their number. For exact information, exchangeable
+    /// servers, and what the clock engine can do.
+    Occupancy,
 }
 
 /// The servers: how many of rate 1, or a list of classes.

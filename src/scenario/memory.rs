@@ -1,5 +1,6 @@
 //! How much memory a replication takes, before it is run.
 
+use super::engine::EngineKind;
 use crate::measure::Measure;
 use crate::model::{Fault, Initial, System};
 use crate::policy::information::InFlight;
@@ -8,8 +9,15 @@ use crate::policy::{Information, Need, Policy};
 /// More than this is refused: no machine that this is for has it, and the system would end the run without a word.
 const MOST: f64 = 64.0 * 1024.0 * 1024.0 * 1024.0;
 
+/// Counts of servers and the probes on them, most of it histograms.
+const OF_COUNTS: f64 = 8.0 * 1024.0 * 1024.0;
+
 /// About how many bytes one replication takes: servers, jobs, estimates, and the probes that keep copies of them.
-pub(super) fn estimate(system: &System, policy: &Policy, measure: &Measure) -> f64 {
+pub(super) fn estimate(system: &System, policy: &Policy, measure: &Measure, engine: EngineKind) -> f64 {
+    if engine == EngineKind::Occupancy {
+        // Levels that are held at the start, once in the engine and a few times in the probes.
+        return OF_COUNTS + 64.0 * initial_length(system) * system.servers.classes().len() as f64;
+    }
     let servers = f64::from(system.servers.len());
     let dispatchers = f64::from(system.dispatchers.len());
     // A length takes 4 bytes, its place in an order 8 more; estimates in order keep no lengths beside it.
@@ -28,11 +36,15 @@ pub(super) fn estimate(system: &System, policy: &Policy, measure: &Measure) -> f
     let pairs = copies * servers * (view + probes + 4.0 * f64::from(u8::from(replay)));
     // Jobs in the system, by an M/M/1 queue per server; overload is not foreseen.
     let load = system.load().min(0.95);
-    let jobs = servers * (load / (1.0 - load)).max(initial_jobs(system));
-    servers * (16.0 + truth) + jobs * 40.0 + dispatchers * 40.0 + pairs
+    let jobs = servers * (load / (1.0 - load)).max(initial_length(system));
+    let by_engine = match engine {
+        EngineKind::Clock => 0.0,
+        _ => servers * 16.0 + jobs * 40.0,
+    };
+    servers * truth + by_engine + dispatchers * 40.0 + pairs
 }
 
-fn initial_jobs(system: &System) -> f64 {
+fn initial_length(system: &System) -> f64 {
     match &system.initial {
         Initial::Length(length) => f64::from(*length),
         Initial::Empty | Initial::Tail(_) => 0.0,
@@ -40,8 +52,8 @@ fn initial_jobs(system: &System) -> f64 {
 }
 
 /// Refuses what cannot fit.
-pub(super) fn check(system: &System, policy: &Policy, measure: &Measure) -> Result<(), Fault> {
-    let bytes = estimate(system, policy, measure);
+pub(super) fn check(system: &System, policy: &Policy, measure: &Measure, engine: EngineKind) -> Result<(), Fault> {
+    let bytes = estimate(system, policy, measure, engine);
     if bytes <= MOST {
         return Ok(());
     }

@@ -3,6 +3,7 @@
 mod arrivals;
 mod auto;
 mod decode;
+mod engine;
 mod error;
 mod file;
 mod memory;
@@ -14,10 +15,11 @@ mod tree;
 
 pub use arrivals::{ArrivalsSpec, BatchPoissonSpec, BatchSizeSpec, GeometricSpec, MarkovModulatedSpec, TraceSpec};
 pub use auto::{Auto, Precision};
+pub use engine::{EngineChoice, EngineKind};
 pub use error::{Mark, ScenarioError};
 pub use file::{
-    ClassSpec, Clock, DispatchersSpec, InitialSpec, IntervalSpec, ManyServer, PerProbe, PolicySpec, RunSpec, Scenario,
-    ServersSpec, Shares,
+    ClassSpec, Clock, DispatchersSpec, EngineSpec, InitialSpec, IntervalSpec, ManyServer, PerProbe, PolicySpec,
+    RunSpec, Scenario, ServersSpec, Shares,
 };
 pub use plan::{Choose, Goal, Plan};
 pub use schema::schema;

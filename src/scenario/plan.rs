@@ -3,6 +3,7 @@
 use super::arrivals::{self, ArrivalsSpec};
 use super::auto::Auto;
 use super::decode::decode;
+use super::engine::{self, EngineChoice, EngineKind};
 use super::error::ScenarioError;
 use super::file::{Clock, DispatchersSpec, InitialSpec, IntervalSpec, RunSpec, Scenario, ServersSpec};
 use super::memory;
@@ -32,6 +33,8 @@ pub struct Plan {
     pub slots: Option<Slots>,
     /// The policy.
     pub policy: Policy,
+    /// The engine that runs it, and why.
+    pub engine: EngineChoice,
     /// The measuring window of each replication; where pilot runs choose, what they start from.
     pub window: Window,
     /// What pilot runs choose.
@@ -110,7 +113,8 @@ impl Plan {
 
     /// Refuses a scenario that cannot be run for want of memory.
     pub(super) fn check_memory(&self, root: &Node) -> Result<(), ScenarioError> {
-        memory::check(&self.system, &self.policy, &self.measure).map_err(|fault| locate(root, "", fault))
+        memory::check(&self.system, &self.policy, &self.measure, self.engine.kind)
+            .map_err(|fault| locate(root, "", fault))
     }
 
     /// Resolves a scenario without a sweep.
@@ -157,6 +161,7 @@ impl Plan {
         policy.validate(&system).map_err(located("policy"))?;
         let slots = resolve_slots(&mut scenario, &system, &policy).map_err(located(""))?;
         system.initial = initial(&scenario.initial, &system, &policy).map_err(located("initial"))?;
+        let engine = resolve_engine(&mut scenario, &system, &policy).map_err(located(""))?;
         let time = scenario.run.time.given().map_or(window.length(), Positive::get);
         check_clock(&system, window, time).map_err(located("run"))?;
         for (i, &q) in scenario.measure.quantiles.iter().enumerate() {
@@ -179,6 +184,7 @@ impl Plan {
             system,
             slots,
             policy,
+            engine,
             window,
             choose,
             goal,
@@ -228,12 +234,7 @@ impl Plan {
 
     /// About how many bytes of memory one replication takes.
     pub fn memory(&self) -> f64 {
-        memory::estimate(&self.system, &self.policy, &self.measure)
-    }
-
-    /// The engine that runs it.
-    pub fn engine(&self) -> &'static str {
-        if self.slots.is_some() { "slotted" } else { "event" }
+        memory::estimate(&self.system, &self.policy, &self.measure, self.engine.kind)
     }
 
     /// What the theorems of the LED paper say about the scenario.
@@ -475,6 +476,22 @@ fn resolve_slots(scenario: &mut Scenario, system: &System, policy: &Policy) -> R
     let slots = scenario.slots.get_or_insert_with(Slots::default).clone();
     SlottedEngine::validate(system, &slots, policy)?;
     Ok(Some(slots))
+}
+
+/// The engine; slots have one of their own.
+fn resolve_engine(scenario: &mut Scenario, system: &System, policy: &Policy) -> Result<EngineChoice, Fault> {
+    if scenario.clock == Clock::Continuous {
+        let spec = *scenario.engine.get_or_insert_default();
+        return engine::choose(spec, system, policy, &scenario.measure);
+    }
+    match scenario.engine {
+        None => Ok(EngineChoice { kind: EngineKind::Slotted, why: "time passes in slots".to_owned() }),
+        Some(_) => Err(Fault::at(
+            "engine",
+            "names an engine of continuous time, and the clock is slotted",
+            "drop the key, or write clock: continuous",
+        )),
+    }
 }
 
 /// More dispatchers than this are a mistake rather than a system.

@@ -5,10 +5,10 @@
 //! keys; messages are keyed and cancelled when a newer one overtakes them, so they live in a keyed priority queue.
 
 use super::departures::{Departures, Packed, time_of};
-use super::pending::Pending;
 use crate::engine::beliefs::Post;
 use crate::engine::key::Key;
 use crate::engine::messages::{Message, Messages};
+use crate::engine::pending::Pending;
 use ordered_float::OrderedFloat;
 
 /// The next event; what is rare is taken apart from it, to keep it small.

@@ -5,7 +5,6 @@
 
 mod calendar;
 mod departures;
-mod pending;
 
 use super::beliefs::Beliefs;
 use super::observer::{Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
@@ -278,9 +277,10 @@ impl Engine for EventEngine<'_> {
         Snapshot {
             time: self.now(),
             lengths: self.queues.lengths(),
+            counts: &[],
             local: self.local,
             estimates: self.beliefs.views(),
-            remaining_time: remaining_time.value(),
+            remaining_time: Some(remaining_time.value()),
             // Nothing else waits when jobs wait for answers.
             at_dispatchers: if self.query_delay.is_some() { self.calendar.waiting() as u64 } else { 0 },
             slotted: false,

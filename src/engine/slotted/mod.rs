@@ -325,9 +325,10 @@ impl Engine for SlottedEngine<'_> {
         Snapshot {
             time: self.now(),
             lengths: self.lengths.lengths(),
+            counts: &[],
             local: self.local,
             estimates: self.beliefs.views(),
-            remaining_time: 0.0,
+            remaining_time: Some(0.0),
             at_dispatchers: 0,
             slotted: true,
         }

@@ -159,6 +159,22 @@ impl Information {
 }
 
 impl Rules {
+    /// How the messages of each rule travel.
+    pub fn channels(&self) -> impl Iterator<Item = Channel<'_>> {
+        let push = self.push.as_ref().map(Push::channel);
+        let pull = self.pull.as_ref().map(Pull::channel);
+        let on_idle = self.on_idle.as_ref().map(OnIdle::channel);
+        let periodic = self.periodic.as_ref().map(Periodic::channel);
+        [push, pull, on_idle, periodic].into_iter().flatten()
+    }
+
+    /// Whether every message takes the same constant time, so that none can overtake another.
+    pub fn keep_order(&self) -> bool {
+        let mut delays = self.channels().map(|channel| channel.delay);
+        let Some(first) = delays.next() else { return true };
+        matches!(first, Law::Constant(_)) && delays.all(|delay| delay == first)
+    }
+
     /// Whether no rule is in force.
     pub fn is_silent(&self) -> bool {
         self.push.is_none() && self.pull.is_none() && self.on_idle.is_none() && self.periodic.is_none()

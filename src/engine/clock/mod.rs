@@ -1,0 +1,387 @@
+//! One clock for everything memoryless: Poisson arrivals, exponential sizes, any policy and information.
+//!
+//! The queue lengths are a Markov chain, and so is the chain that is watched whenever one aggregated clock strikes
+//! (uniformisation: Jensen 1953). It strikes at the rate `lambda_sum + mu_sum`; each time it offers an arrival, or a
+//! service at one of the servers, in proportion to their rates, and a service offered to an idle server is lost. No
+//! calendar of departures is kept, an event costs O(1) besides what the policy takes, and a server its length. What
+//! else has a time of its own (messages on their way, periodic reports) waits in an agenda.
+//!
+//! # Delays
+//! Sizes are not drawn when jobs arrive, and need not be: a job that joins a first-come first-served queue with k jobs
+//! at a server of rate mu starts after an Erlang(k, mu) time and leaves after one more exponential time, whatever
+//! happens later and whatever the policy, since what is left of the job in service is exponential too. So the engine
+//! tells what a job found ([`Admitted`]) and the probes average the conditional laws. This is unbiased for the jobs
+//! that join within the window, those still inside at its end too, and has less variance than the times themselves
+//! (conditioning; Asmussen and Glynn, Stochastic Simulation, 2007, V.4). Only a job that has waited at its dispatcher
+//! for answers gets its own times drawn ([`Joined`]), as they are added to that wait.
+//!
+//! # Holding times
+//! Stationary averages do not need the random times between strikes: their expectation serves as well and adds no
+//! noise ([`Holding::Expected`]; discrete-time conversion: Hordijk, Iglehart and Schassberger 1976, Fox and Glynn
+//! 1986). The chain then moves in equal steps, and time averages converge to the same limits. This is for steady states
+//! only: time courses, and whatever depends on the law of a stretch of time, take real times ([`Holding::Sampled`]).
+
+mod agenda;
+
+use super::beliefs::Beliefs;
+use super::observer::{Admitted, Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
+use super::odds::{Odds, Offer};
+use super::tally::Tally;
+use super::ticker::{Holding, Ticker};
+use super::{Engine, EngineError, Progress};
+use crate::model::law::Erlang;
+use crate::model::{Count, Fault, Law, NonNegative, System};
+use crate::policy::dispatch::Chooser;
+use crate::policy::information::{Information, Phase};
+use crate::policy::{Need, Policy, View};
+use crate::random::{Component, Stream, Streams};
+use agenda::{Agenda, Due, Query};
+
+/// One replication of one memoryless system under one policy.
+pub struct ClockEngine<'a> {
+    system: &'a System,
+    /// Whether dispatchers act on estimates of their own.
+    local: bool,
+    /// Lengths that the strategy asks for per job, at most, if the information is exact; else 0.
+    lengths_asked: u64,
+    /// Messages per length asked for.
+    per_probe: u64,
+    /// Law of the time an answer takes, if jobs wait for answers.
+    query_delay: Option<Law>,
+    /// Age of the picture that all dispatchers share, if they share one.
+    age: Option<f64>,
+    chooser: Chooser,
+    beliefs: Beliefs,
+    now: f64,
+    ticker: Ticker,
+    odds: Odds,
+    agenda: Agenda,
+    offer_stream: Stream,
+    dispatcher_stream: Stream,
+    dispatch_stream: Stream,
+    query_stream: Stream,
+    /// True queue lengths.
+    queues: View,
+}
+
+impl<'a> ClockEngine<'a> {
+    /// Checks that the engine is exact for a system; it is for every policy.
+    ///
+    /// # Errors
+    /// What stands in the way, with its path from the root of the scenario.
+    pub fn validate(system: &System) -> Result<(), Fault> {
+        let remedy = "write engine: event, which takes any law";
+        if !system.arrivals.are_poisson() {
+            return Err(Fault::at("arrivals", "must be poisson for an engine without a calendar", remedy));
+        }
+        if system.service != Law::standard_exponential() {
+            return Err(Fault::at("service", "must be exponential for an engine without a calendar", remedy));
+        }
+        Ok(())
+    }
+
+    /// Replication `replication` of an experiment with this `seed`, at time 0; the system must be memoryless.
+    ///
+    /// # Errors
+    /// If the law of a query cannot be prepared.
+    pub fn new(
+        system: &'a System,
+        policy: &Policy,
+        holding: Holding,
+        seed: u64,
+        replication: u64,
+    ) -> Result<Self, EngineError> {
+        let servers = &system.servers;
+        let streams = Streams::new(seed, replication);
+        let lengths = system.initial.lengths(servers.len(), &mut streams.take(Component::Initial));
+        let beliefs = Beliefs::new(system, policy, &lengths, &streams);
+        let need = policy.dispatch.need(servers);
+        let truth_is_looked_at = beliefs.views().is_empty();
+        let mut dispatch_stream = streams.take(Component::Dispatch);
+        let mut engine = Self {
+            system,
+            local: policy.information.is_local(),
+            lengths_asked: match &policy.information {
+                Information::Exact(_) => policy.dispatch.lengths_asked(servers),
+                _ => 0,
+            },
+            per_probe: policy.per_probe,
+            query_delay: match &policy.information {
+                Information::Exact(exact) if !exact.query_delay.is_zero() && need != Need::Nothing => {
+                    Some(exact.query_delay.clone())
+                }
+                _ => None,
+            },
+            age: match &policy.information {
+                Information::Delayed(delayed) if !policy.information.is_exact() => Some(delayed.age.get()),
+                _ => None,
+            },
+            chooser: policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream),
+            now: 0.0,
+            ticker: Ticker::new(
+                holding,
+                system.arrivals.rate + servers.total_rate(),
+                streams.take(Component::Arrivals),
+            ),
+            odds: Odds::new(servers, system.arrivals.rate),
+            agenda: Agenda::new(beliefs.can_be_overtaken()),
+            beliefs,
+            offer_stream: streams.take(Component::Sizes),
+            dispatcher_stream: streams.take(Component::Dispatchers),
+            dispatch_stream,
+            query_stream: streams.take(Component::Delays),
+            queues: View::truth(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
+        };
+        engine.put_first_reports();
+        Ok(engine)
+    }
+
+    fn put_first_reports(&mut self) {
+        match self.beliefs.periodic().map(|periodic| periodic.phase) {
+            None => {}
+            Some(Phase::Common) => self.agenda.put(self.beliefs.draw_period(), Due::Report { server: None }),
+            Some(Phase::Own) => {
+                for server in 0..self.system.servers.len() {
+                    self.agenda.put(self.beliefs.draw_phase(), Due::Report { server: Some(server) });
+                }
+            }
+        }
+    }
+
+    /// The clock has struck.
+    #[inline]
+    fn strike<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
+        match self.odds.draw(&mut self.offer_stream) {
+            Offer::Arrival => self.arrive(observer),
+            Offer::Service { class, server } => {
+                let server = server as u32;
+                let length = self.queues.length(server);
+                if length > 0 {
+                    self.depart(server, class, length, observer);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    fn arrive<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
+        let now = self.now;
+        let dispatcher = self.system.dispatchers.draw(&mut self.dispatcher_stream);
+        let view = self.beliefs.view(dispatcher, &self.queues);
+        let server = self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
+        let asked = if self.lengths_asked > 0 { self.lengths_asked - self.chooser.spared() } else { 0 };
+        if asked > 0 {
+            observer.sent(MessageKind::Exact, self.per_probe * asked);
+        }
+        let query = Query { arrived: now, dispatcher, server };
+        if let (Some(delay), true) = (&self.query_delay, asked > 0) {
+            let slowest = (0..asked).map(|_| delay.sample(&mut self.query_stream)).fold(0.0, f64::max);
+            observer.queried(now);
+            self.agenda.put(now + slowest, Due::Join(query));
+            return Ok(());
+        }
+        self.hand_over(query, observer)
+    }
+
+    /// A dispatcher gives a job to the server it has chosen.
+    #[inline]
+    fn hand_over<O: Observer>(&mut self, query: Query, observer: &mut O) -> Result<(), EngineError> {
+        let Query { arrived, dispatcher, server } = query;
+        let now = self.now;
+        let found = self.queues.length(server);
+        observer.dispatched(&Dispatched { time: now, dispatcher, server, found, jobs: 1 });
+        if self.system.buffer.is_some_and(|buffer| found >= buffer) {
+            observer.blocked(&Blocked { time: now, jobs: 1 });
+        } else {
+            self.join(server, found, arrived, observer)?;
+        }
+        self.beliefs.job_sent(now, dispatcher, server, 1, observer)?;
+        self.beliefs.ask(now, dispatcher, &self.queues, &mut self.agenda, observer);
+        Ok(())
+    }
+
+    #[inline]
+    fn join<O: Observer>(
+        &mut self,
+        server: u32,
+        found: u32,
+        arrived: f64,
+        observer: &mut O,
+    ) -> Result<(), EngineError> {
+        let now = self.now;
+        let class = self.system.servers.class_of(server);
+        let longer = found.checked_add(1).ok_or(EngineError::LengthOverflow { time: now, server })?;
+        self.queues.set(server, longer);
+        if self.query_delay.is_none() {
+            observer.admitted(&Admitted { time: now, class, found });
+        } else {
+            let mean = self.system.servers.classes()[class as usize].rate.recip();
+            let wait = self.draw_wait(found, mean)?;
+            let service = mean * self.query_stream.exponential();
+            observer.joined(&Joined { time: now, class, found, queried: now - arrived, wait, service });
+        }
+        self.length_changed(server, class, found, longer, observer);
+        Ok(())
+    }
+
+    /// Draws the time that `found` jobs take which need `mean` each on average.
+    fn draw_wait(&mut self, found: u32, mean: f64) -> Result<f64, EngineError> {
+        let law = |fault: Fault| EngineError::Law(fault.rule);
+        match Count::new(u64::from(found)) {
+            Err(_) => Ok(0.0),
+            Ok(shape) => {
+                let mean = NonNegative::new(mean * f64::from(found)).map_err(law)?;
+                Ok(Law::Erlang(Erlang::new(shape, mean).map_err(law)?).sample(&mut self.query_stream))
+            }
+        }
+    }
+
+    #[inline]
+    fn depart<O: Observer>(&mut self, server: u32, class: u32, old: u32, observer: &mut O) {
+        let new = old - 1;
+        self.queues.set(server, new);
+        self.length_changed(server, class, old, new, observer);
+        if self.beliefs.reports() {
+            self.beliefs.report(self.now, server, new, &mut self.agenda, observer);
+        }
+    }
+
+    #[inline]
+    fn length_changed<O: Observer>(&mut self, server: u32, class: u32, old: u32, new: u32, observer: &mut O) {
+        let time = self.now;
+        observer.length_changed(&LengthChange { time, server, class, old, new });
+        if let Some(age) = self.age {
+            self.agenda.put(time + age, Due::Repaint { server, length: new });
+        }
+    }
+
+    /// Whether nothing but arrivals and services ever happens, and the truth is looked at.
+    fn is_plain(&self) -> bool {
+        self.beliefs.is_idle()
+            && self.query_delay.is_none()
+            && self.age.is_none()
+            && self.system.servers.classes().len() == 1
+    }
+
+    /// Runs in equal steps and only counts: up to `last` strikes in all, of which there have been `strikes`.
+    fn count(&mut self, mut strikes: u64, last: u64, tally: &mut Tally) -> Result<u64, EngineError> {
+        let Self { system, chooser, odds, queues, .. } = self;
+        let buffer = system.buffer.unwrap_or(u32::MAX);
+        let full = system.buffer.is_some();
+        let (mut offers, mut choices) = (self.offer_stream.clone(), self.dispatch_stream.clone());
+        let mut overflow = None;
+        while strikes < last {
+            strikes += 1;
+            match odds.draw(&mut offers) {
+                Offer::Service { server, .. } => {
+                    let server = server as u32;
+                    let length = queues.length(server);
+                    if length > 0 {
+                        queues.set(server, length - 1);
+                        tally.leave(length, strikes);
+                    }
+                }
+                Offer::Arrival => {
+                    let dispatcher = system.dispatchers.draw(&mut self.dispatcher_stream);
+                    let server = chooser.choose(dispatcher, queues, &mut choices);
+                    let found = queues.length(server);
+                    if found < buffer {
+                        queues.set(server, found + 1);
+                        tally.join(found, strikes);
+                    } else if full {
+                        tally.block(found);
+                    } else {
+                        overflow = Some(server);
+                        break;
+                    }
+                }
+            }
+        }
+        (self.offer_stream, self.dispatch_stream) = (offers, choices);
+        match overflow {
+            None => Ok(strikes),
+            Some(server) => Err(EngineError::LengthOverflow { time: self.now, server }),
+        }
+    }
+
+    /// What was on the agenda happens.
+    fn happen<O: Observer>(&mut self, due: Due, observer: &mut O) -> Result<(), EngineError> {
+        let now = self.now;
+        let servers = &self.system.servers;
+        match due {
+            Due::Overtaken => {}
+            Due::Delivery(message) => self.beliefs.deliver(now, message, observer),
+            Due::Join(query) => self.hand_over(query, observer)?,
+            Due::Repaint { server, length } => self.beliefs.repaint(now, server, length, observer),
+            Due::Report { server } => {
+                let reporting = server.map_or(0..servers.len(), |server| server..server + 1);
+                for server in reporting {
+                    let length = self.queues.length(server);
+                    self.beliefs.report_to_all(now, server, length, &mut self.agenda, observer);
+                }
+                let next = now + self.beliefs.draw_period();
+                self.agenda.put(next, due);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Engine for ClockEngine<'_> {
+    fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
+        if self.is_plain()
+            && let Some((tick, strikes, before_end)) = self.ticker.steps(end)
+            && let Some(tally) = observer.tally()
+        {
+            tally.go_on(strikes, tick);
+            let last = before_end.min(strikes.saturating_add(events));
+            let strikes = self.count(strikes, last, tally)?;
+            tally.pause(strikes);
+            self.ticker.set_strikes(strikes);
+            let reached = strikes >= before_end;
+            self.now = if reached { end } else { strikes as f64 * tick };
+            return Ok(if reached { Progress::Reached } else { Progress::Paused });
+        }
+        for _ in 0..events {
+            let due = self.agenda.first();
+            if self.ticker.next() < due.min(end) {
+                self.now = self.ticker.next();
+                self.agenda.set_now(self.now);
+                self.strike(observer)?;
+                self.ticker.wind();
+            } else if due < end {
+                self.now = due;
+                self.agenda.set_now(self.now);
+                if let Some(due) = self.agenda.take() {
+                    self.happen(due, observer)?;
+                }
+            } else {
+                self.now = end;
+                return Ok(Progress::Reached);
+            }
+        }
+        Ok(Progress::Paused)
+    }
+
+    fn now(&self) -> f64 {
+        self.now
+    }
+
+    fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot {
+            time: self.now,
+            lengths: self.queues.lengths(),
+            counts: &[],
+            local: self.local,
+            estimates: self.beliefs.views(),
+            remaining_time: None,
+            at_dispatchers: self.agenda.queries() as u64,
+            slotted: false,
+        }
+    }
+
+    fn close<O: Observer>(&mut self, observer: &mut O) {
+        observer.close(&self.snapshot());
+    }
+}

@@ -1,0 +1,114 @@
+//! How many servers hold how many jobs, by class.
+
+/// The counts of all classes.
+#[derive(Clone, Debug)]
+pub(super) struct Counts {
+    /// `at_least[class][k]`: servers of a class with at least k jobs, k = 0, 1, ...; all lists are of one length, and
+    /// the last count is 0 everywhere.
+    at_least: Vec<Vec<u64>>,
+}
+
+/// So many levels are compared without looking whether it is still needed: few queues are longer, and a branch that
+/// cannot be foretold costs more.
+const AT_ONCE: usize = 8;
+
+impl Counts {
+    /// The number of servers of each class, and how many of each hold at least 1, 2, ... jobs.
+    pub(super) fn new(servers: &[u64], levels: &[Vec<u64>]) -> Self {
+        let longest = levels.iter().map(Vec::len).max().unwrap_or(0);
+        let length = (longest + 2).max(AT_ONCE + 2);
+        let at_least = servers.iter().zip(levels).map(|(&servers, levels)| {
+            let mut counts = vec![servers];
+            counts.extend(levels);
+            counts.resize(length, 0);
+            counts
+        });
+        Self { at_least: at_least.collect() }
+    }
+
+    /// `at_least[class][k]`.
+    #[inline]
+    pub(super) fn all(&self) -> &[Vec<u64>] {
+        &self.at_least
+    }
+
+    /// How many servers of a class hold at least k jobs, k = 1, 2, ..., and then 0.
+    #[inline]
+    pub(super) fn levels(&self, class: usize) -> &[u64] {
+        &self.at_least[class][1..]
+    }
+
+    /// The length of the server of a class that has this rank, the longest being 0.
+    #[inline]
+    pub(super) fn length(&self, class: usize, rank: u64) -> usize {
+        let levels = self.levels(class);
+        let (first, deeper) = levels.split_at(AT_ONCE);
+        let mut length = first.iter().map(|&count| usize::from(count > rank)).sum();
+        if length == AT_ONCE {
+            length += deeper.partition_point(|&count| count > rank);
+        }
+        length
+    }
+
+    /// A server of a class that holds `length` jobs gets one more.
+    #[inline]
+    pub(super) fn raise(&mut self, class: usize, length: usize) {
+        self.at_least[class][length + 1] += 1;
+        if length + 2 == self.at_least[class].len() {
+            self.at_least.iter_mut().for_each(|counts| counts.push(0));
+        }
+    }
+
+    /// A server of a class that holds `length` jobs, at least one, loses one.
+    #[inline]
+    pub(super) fn lower(&mut self, class: usize, length: usize) {
+        self.at_least[class][length] -= 1;
+        if length + 2 == self.at_least[class].len() && length > AT_ONCE {
+            self.shrink();
+        }
+    }
+
+    /// Drops levels that nobody holds any more.
+    #[cold]
+    fn shrink(&mut self) {
+        let empty = |counts: &Vec<u64>| counts.len() > AT_ONCE + 2 && counts[counts.len() - 2] == 0;
+        while self.at_least.iter().all(empty) {
+            self.at_least.iter_mut().for_each(|counts| counts.truncate(counts.len() - 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Component, Stream};
+
+    /// A random walk of two classes beside plain lists of lengths, from short queues to long ones and back.
+    #[test]
+    fn agrees_with_plain_lists() {
+        let mut stream = Stream::new(8, 0, Component::Sizes);
+        let mut lengths = [vec![0_usize; 5], vec![0; 3]];
+        let mut counts = Counts::new(&[5, 3], &[vec![], vec![]]);
+        for step in 0..20_000 {
+            let class = stream.below(2) as usize;
+            let rank = stream.below(lengths[class].len() as u64);
+            let length = counts.length(class, rank);
+            let mut sorted = lengths[class].clone();
+            sorted.sort_unstable_by(|a, b| b.cmp(a));
+            assert_eq!(length, sorted[rank as usize]);
+            let server = lengths[class].iter().position(|&other| other == length).expect("one of this length");
+            if length > 0 && stream.chance(if step < 10_000 { 0.4 } else { 0.7 }) {
+                counts.lower(class, length);
+                lengths[class][server] -= 1;
+            } else {
+                counts.raise(class, length);
+                lengths[class][server] += 1;
+            }
+            for (class, lengths) in lengths.iter().enumerate() {
+                let at_least = counts.all()[class].iter().enumerate();
+                assert!(at_least.into_iter().all(|(k, &n)| n == lengths.iter().filter(|&&l| l >= k).count() as u64));
+                assert_eq!(counts.all()[class].last(), Some(&0));
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Where an arrival joins: the class and the length of its server, drawn by the law of its level.
+
+use super::counts::Counts;
+use crate::model::Servers;
+use crate::policy::Dispatch;
+use crate::policy::level_law::LevelLaw;
+use crate::random::Stream;
+
+/// Draws where arrivals join.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    law: LevelLaw,
+    way: Way,
+}
+
+/// How the draw is made.
+#[derive(Clone, Debug)]
+enum Way {
+    /// The shortest of a few servers of one class, drawn uniformly: with their ranks, the longest being 0, it is the one of
+    /// the largest rank. Parts of the arrivals, with the number of servers and whether one may be drawn twice.
+    Ranks { servers: u64, parts: Vec<(f64, usize, bool)> },
+    /// The probability of a level and above depends on its count alone, in one class: the law is inverted.
+    Tail,
+    /// By the law of all levels of all classes.
+    Law,
+}
+
+/// More servers than this are not drawn one by one.
+const FEW: u64 = 4;
+
+impl Entry {
+    /// # Errors
+    /// Why the strategy has no law of levels.
+    pub(super) fn new(dispatch: &Dispatch, servers: &Servers) -> Result<Self, &'static str> {
+        let law = LevelLaw::new(dispatch, servers)?;
+        let one_class = servers.classes().len() == 1;
+        let few = law.uniform_samples().filter(|parts| parts.iter().all(|&(_, d, _)| d <= FEW));
+        let way = match few {
+            Some(parts) if one_class => {
+                let parts = parts.into_iter().filter(|&(part, ..)| part > 0.0);
+                let parts = parts.map(|(part, d, replacement)| (part, d as usize, replacement)).collect();
+                Way::Ranks { servers: u64::from(servers.len()), parts }
+            }
+            _ if one_class && law.tail_of_count(0).is_some() => Way::Tail,
+            _ => Way::Law,
+        };
+        Ok(Self { law, way })
+    }
+
+    /// Whether a draw does without the law of all levels.
+    pub(super) fn is_quick(&self) -> bool {
+        !matches!(self.way, Way::Law)
+    }
+
+    /// The class and the length of the server that an arrival joins.
+    #[inline]
+    pub(super) fn draw(&self, counts: &Counts, stream: &mut Stream) -> (usize, usize) {
+        match &self.way {
+            Way::Ranks { servers, parts } => {
+                let (d, replacement) = match &parts[..] {
+                    [(_, d, replacement)] => (*d, *replacement),
+                    parts => part(parts, stream),
+                };
+                let rank = largest_rank(*servers, d, replacement, stream);
+                (0, counts.length(0, rank))
+            }
+            Way::Tail => {
+                let u = stream.uniform();
+                let above = |count: u64| self.law.tail_of_count(count).is_some_and(|tail| tail > u);
+                (0, counts.levels(0).partition_point(|&count| above(count)))
+            }
+            Way::Law => self.draw_by_law(counts, stream),
+        }
+    }
+
+    fn draw_by_law(&self, counts: &Counts, stream: &mut Stream) -> (usize, usize) {
+        let law = self.law.of_counts(counts.all());
+        let mut target = stream.uniform() * law.iter().flatten().sum::<f64>();
+        let mut drawn = (0, 0);
+        for (class, law) in law.iter().enumerate() {
+            for (length, &probability) in law.iter().enumerate() {
+                // Rounding may leave a target beyond the last, and little where nobody is.
+                let at_least = &counts.all()[class];
+                if probability > 0.0 && at_least[length] > at_least.get(length + 1).copied().unwrap_or(0) {
+                    drawn = (class, length);
+                    if target < probability {
+                        return drawn;
+                    }
+                    target -= probability;
+                }
+            }
+        }
+        drawn
+    }
+}
+
+fn part(parts: &[(f64, usize, bool)], stream: &mut Stream) -> (usize, bool) {
+    let mut target = stream.uniform();
+    let mut drawn = (1, true);
+    for &(part, d, replacement) in parts {
+        drawn = (d, replacement);
+        if target < part {
+            break;
+        }
+        target -= part;
+    }
+    drawn
+}
+
+/// The largest of d ranks, drawn uniformly.
+#[inline]
+fn largest_rank(servers: u64, d: usize, replacement: bool, stream: &mut Stream) -> u64 {
+    let first = stream.below(servers);
+    if replacement {
+        return (1..d).fold(first, |largest, _| largest.max(stream.below(servers)));
+    }
+    if d == 2 {
+        // Of the others, those from the first on have moved one up.
+        let second = stream.below(servers - 1);
+        return first.max(second + u64::from(second >= first));
+    }
+    let mut drawn = [first; FEW as usize];
+    for i in 1..d {
+        drawn[i] = loop {
+            let next = stream.below(servers);
+            if !drawn[..i].contains(&next) {
+                break next;
+            }
+        };
+    }
+    drawn[..d].iter().copied().max().unwrap_or(first)
+}

@@ -1,0 +1,278 @@
+//! Counts instead of servers: the cost and the memory of an event do not depend on the number of servers.
+//!
+//! When sizes are exponential, arrivals Poisson, information exact and servers of a class exchangeable, the numbers of
+//! servers with at least k jobs, by class, are a Markov chain of their own (lumping; Vvedenskaya, Dobrushin and
+//! Karpelevich 1996 for d choices). An arrival joins a server of a length that has the probability of
+//! [`LevelLaw`](crate::policy::level_law::LevelLaw), and a service is offered to a server whose rank by length is
+//! uniform. Delays, holding times and their sources are those of the [clock](super::clock): a job that finds k others
+//! waits an Erlang time of k stages, so the law of the delays is computed from what jobs find.
+//!
+//! No server has a name here: [`NOBODY`] stands for it in what observers hear.
+
+mod counts;
+mod entry;
+
+use super::observer::{Admitted, Blocked, Dispatched, LengthChange, MessageKind, Observer, Snapshot};
+use super::odds::{Odds, Offer};
+use super::tally::Tally;
+use super::ticker::{Holding, Ticker};
+use super::{ClockEngine, Engine, EngineError, Progress};
+use crate::model::{Fault, Initial, Servers, System};
+use crate::policy::{Information, Need, Policy};
+use crate::random::{Component, Stream, Streams};
+use counts::Counts;
+use entry::Entry;
+
+/// The server of an event at a server without a name.
+pub const NOBODY: u32 = u32::MAX;
+
+/// One replication of one memoryless system of exchangeable servers under one policy.
+pub struct OccupancyEngine<'a> {
+    system: &'a System,
+    local: bool,
+    /// Messages of the strategy, per job.
+    messages_per_choice: u64,
+    now: f64,
+    ticker: Ticker,
+    odds: Odds,
+    entry: Entry,
+    counts: Counts,
+    /// The first server of each class.
+    first: Vec<u64>,
+    offer_stream: Stream,
+    dispatcher_stream: Stream,
+    dispatch_stream: Stream,
+}
+
+impl<'a> OccupancyEngine<'a> {
+    /// Checks that the engine is exact for a system and a policy.
+    ///
+    /// # Errors
+    /// What stands in the way, with its path from the root of the scenario.
+    pub fn validate(system: &System, policy: &Policy) -> Result<(), Fault> {
+        ClockEngine::validate(system)?;
+        let remedy = "write engine: clock, which keeps every server";
+        let blind = policy.dispatch.need(&system.servers) == Need::Nothing;
+        if !(policy.information.is_exact() || blind && policy.information == Information::None) {
+            let rule = "must be exact, and at once, for an engine that keeps counts of servers only";
+            return Err(Fault::at("policy.information", rule, remedy));
+        }
+        match Entry::new(&policy.dispatch, &system.servers) {
+            Ok(_) => Ok(()),
+            Err(why) => {
+                let rule = format!("has no law of levels, for an engine that keeps counts of servers only: {why}");
+                Err(Fault::at("policy.dispatch", rule, remedy))
+            }
+        }
+    }
+
+    /// Whether an arrival is placed without going through all levels of all classes, as it is for uniform samples of one
+    /// class of servers.
+    pub fn is_quick(system: &System, policy: &Policy) -> bool {
+        Entry::new(&policy.dispatch, &system.servers).is_ok_and(|entry| entry.is_quick())
+    }
+
+    /// Replication `replication` of an experiment with this `seed`, at time 0.
+    ///
+    /// # Errors
+    /// If the policy has no law of levels; [`OccupancyEngine::validate`] tells beforehand.
+    pub fn new(
+        system: &'a System,
+        policy: &Policy,
+        holding: Holding,
+        seed: u64,
+        replication: u64,
+    ) -> Result<Self, EngineError> {
+        let servers = &system.servers;
+        let streams = Streams::new(seed, replication);
+        let sizes: Vec<u64> = servers.classes().iter().map(|class| u64::from(class.count)).collect();
+        let rate = system.arrivals.rate + servers.total_rate();
+        Ok(Self {
+            system,
+            local: policy.information.is_local(),
+            messages_per_choice: match &policy.information {
+                Information::Exact(_) => policy.per_probe * policy.dispatch.lengths_asked(servers),
+                _ => 0,
+            },
+            now: 0.0,
+            ticker: Ticker::new(holding, rate, streams.take(Component::Arrivals)),
+            odds: Odds::new(servers, system.arrivals.rate),
+            entry: Entry::new(&policy.dispatch, servers).map_err(|why| EngineError::Law(why.to_owned()))?,
+            counts: Counts::new(&sizes, &initial_levels(&system.initial, servers, &streams)),
+            first: sizes
+                .iter()
+                .scan(0, |next, size| {
+                    let first = *next;
+                    *next += size;
+                    Some(first)
+                })
+                .collect(),
+            offer_stream: streams.take(Component::Sizes),
+            dispatcher_stream: streams.take(Component::Dispatchers),
+            dispatch_stream: streams.take(Component::Dispatch),
+        })
+    }
+
+    /// The clock has struck.
+    #[inline]
+    fn strike<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
+        match self.odds.draw(&mut self.offer_stream) {
+            Offer::Arrival => self.arrive(observer),
+            Offer::Service { class, server } => {
+                let rank = server - self.first[class as usize];
+                let length = self.counts.length(class as usize, rank);
+                if length > 0 {
+                    self.counts.lower(class as usize, length);
+                    let (old, new) = (length as u32, length as u32 - 1);
+                    observer.length_changed(&LengthChange { time: self.now, server: NOBODY, class, old, new });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    fn arrive<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
+        let time = self.now;
+        let dispatcher = self.system.dispatchers.draw(&mut self.dispatcher_stream);
+        let (class, length) = self.entry.draw(&self.counts, &mut self.dispatch_stream);
+        if self.messages_per_choice > 0 {
+            observer.sent(MessageKind::Exact, self.messages_per_choice);
+        }
+        let overflow = EngineError::LengthOverflow { time, server: NOBODY };
+        let found = u32::try_from(length).map_err(|_| overflow.clone())?;
+        observer.dispatched(&Dispatched { time, dispatcher, server: NOBODY, found, jobs: 1 });
+        if self.system.buffer.is_some_and(|buffer| found >= buffer) {
+            observer.blocked(&Blocked { time, jobs: 1 });
+            return Ok(());
+        }
+        let new = found.checked_add(1).ok_or(overflow)?;
+        self.counts.raise(class, length);
+        let class = class as u32;
+        observer.admitted(&Admitted { time, class, found });
+        observer.length_changed(&LengthChange { time, server: NOBODY, class, old: found, new });
+        Ok(())
+    }
+}
+
+/// How many servers of each class hold at least 1, 2, ... jobs at time 0.
+fn initial_levels(initial: &Initial, servers: &Servers, streams: &Streams) -> Vec<Vec<u64>> {
+    let sizes = || servers.classes().iter().map(|class| u64::from(class.count));
+    match initial {
+        Initial::Empty => sizes().map(|_| Vec::new()).collect(),
+        Initial::Length(length) => sizes().map(|size| vec![size; *length as usize]).collect(),
+        Initial::Tail(tail) => {
+            let mut levels = vec![Vec::new(); servers.classes().len()];
+            let mut stream = streams.take(Component::Initial);
+            // Those that hold at least k jobs are drawn among those that hold at least k - 1.
+            let mut left: Vec<u64> = sizes().collect();
+            for fraction in tail {
+                let all: u64 = left.iter().sum();
+                let wanted = ((fraction * f64::from(servers.len())).round() as u64).min(all);
+                left = spread(wanted, &left, &mut stream);
+                levels.iter_mut().zip(&left).for_each(|(levels, &count)| levels.push(count));
+            }
+            levels
+        }
+    }
+}
+
+/// Draws so many servers, all sets being equally likely, and counts them by class.
+fn spread(wanted: u64, classes: &[u64], stream: &mut Stream) -> Vec<u64> {
+    let mut drawn = vec![0; classes.len()];
+    if let [drawn] = &mut drawn[..] {
+        *drawn = wanted;
+        return vec![wanted];
+    }
+    for _ in 0..wanted {
+        let mut place = stream.below(classes.iter().zip(&drawn).map(|(all, drawn)| all - drawn).sum());
+        for (all, drawn) in classes.iter().zip(&mut drawn) {
+            if place < all - *drawn {
+                *drawn += 1;
+                break;
+            }
+            place -= all - *drawn;
+        }
+    }
+    drawn
+}
+
+impl OccupancyEngine<'_> {
+    /// Runs one class in equal steps and only counts: up to `last` strikes in all, of which there have been `strikes`.
+    fn count(&mut self, mut strikes: u64, last: u64, tally: &mut Tally) -> u64 {
+        let buffer = self.system.buffer.map_or(usize::MAX, |buffer| buffer as usize);
+        let (mut offers, mut choices) = (self.offer_stream.clone(), self.dispatch_stream.clone());
+        while strikes < last {
+            strikes += 1;
+            match self.odds.draw(&mut offers) {
+                Offer::Service { server, .. } => {
+                    let length = self.counts.length(0, server);
+                    if length > 0 {
+                        self.counts.lower(0, length);
+                        tally.leave(length as u32, strikes);
+                    }
+                }
+                Offer::Arrival => {
+                    let (_, length) = self.entry.draw(&self.counts, &mut choices);
+                    if length < buffer {
+                        self.counts.raise(0, length);
+                        tally.join(length as u32, strikes);
+                    } else {
+                        tally.block(length as u32);
+                    }
+                }
+            }
+        }
+        (self.offer_stream, self.dispatch_stream) = (offers, choices);
+        strikes
+    }
+}
+
+impl Engine for OccupancyEngine<'_> {
+    fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
+        if self.first.len() == 1
+            && let Some((tick, strikes, before_end)) = self.ticker.steps(end)
+            && let Some(tally) = observer.tally()
+        {
+            tally.go_on(strikes, tick);
+            let last = before_end.min(strikes.saturating_add(events));
+            let strikes = self.count(strikes, last, tally);
+            tally.pause(strikes);
+            self.ticker.set_strikes(strikes);
+            let reached = strikes >= before_end;
+            self.now = if reached { end } else { strikes as f64 * tick };
+            return Ok(if reached { Progress::Reached } else { Progress::Paused });
+        }
+        for _ in 0..events {
+            if self.ticker.next() >= end {
+                self.now = end;
+                return Ok(Progress::Reached);
+            }
+            self.now = self.ticker.next();
+            self.strike(observer)?;
+            self.ticker.wind();
+        }
+        Ok(Progress::Paused)
+    }
+
+    fn now(&self) -> f64 {
+        self.now
+    }
+
+    fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot {
+            time: self.now,
+            lengths: &[],
+            counts: self.counts.all(),
+            local: self.local,
+            estimates: &[],
+            remaining_time: None,
+            at_dispatchers: 0,
+            slotted: false,
+        }
+    }
+
+    fn close<O: Observer>(&mut self, observer: &mut O) {
+        observer.close(&self.snapshot());
+    }
+}

@@ -1,0 +1,141 @@
+//! Which engine runs a scenario, and why: the cheapest that is exact for it, or the one that is named.
+
+use super::file::EngineSpec;
+use super::plan::Plan;
+use crate::engine::{ClockEngine, Holding, OccupancyEngine};
+use crate::measure::Measure;
+use crate::model::{Fault, System, Window};
+use crate::policy::{Information, Policy};
+
+/// An engine of continuous or slotted time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineKind {
+    /// One calendar: any law.
+    Event,
+    /// One clock: Poisson arrivals and exponential sizes.
+    Clock,
+    /// Counts of servers: for exchangeable servers and exact information.
+    Occupancy,
+    /// Slots.
+    Slotted,
+}
+
+impl EngineKind {
+    /// The name in results and scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Clock => "clock",
+            Self::Occupancy => "occupancy",
+            Self::Slotted => "slotted",
+        }
+    }
+}
+
+/// The engine that runs a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineChoice {
+    /// The engine.
+    pub kind: EngineKind,
+    /// Why it is this one.
+    pub why: String,
+}
+
+/// Below this load so many services are offered to idle servers that a calendar of those in progress is cheaper.
+const LEAST_LOAD_OF_CLOCK: f64 = 0.1;
+
+/// Up to so many servers a length for each is cheaper than a law over all levels at each arrival.
+const MOST_SERVERS_OF_CLOCK: u32 = 1_000_000;
+
+/// The engine for a system in continuous time.
+///
+/// # Errors
+/// What stands in the way of the engine that is named, with its path from the root of the scenario.
+pub(super) fn choose(
+    spec: EngineSpec,
+    system: &System,
+    policy: &Policy,
+    measure: &Measure,
+) -> Result<EngineChoice, Fault> {
+    let named = |kind: EngineKind| EngineChoice { kind, why: "the scenario names it".to_owned() };
+    match spec {
+        EngineSpec::Event => Ok(named(EngineKind::Event)),
+        EngineSpec::Clock => ClockEngine::validate(system).map(|()| named(EngineKind::Clock)),
+        EngineSpec::Occupancy => occupancy_can(system, policy, measure).map(|()| named(EngineKind::Occupancy)),
+        EngineSpec::Auto => Ok(cheapest(system, policy, measure)),
+    }
+}
+
+/// Whether counts of servers are enough for a scenario.
+fn occupancy_can(system: &System, policy: &Policy, measure: &Measure) -> Result<(), Fault> {
+    OccupancyEngine::validate(system, policy)?;
+    if policy.asks_at_random() {
+        let rule = "counts its messages by what it draws for each job, which the occupancy engine does not draw";
+        return Err(Fault::at("policy.dispatch", rule, "write engine: clock"));
+    }
+    let rule = "asks which server a job went to, and the occupancy engine keeps counts of servers only";
+    if measure.burst_size {
+        return Err(Fault::at("measure.burst_size", rule, "write burst_size: false, or engine: clock"));
+    }
+    if measure.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1 {
+        return Err(Fault::at("measure.coincidence_window", rule, "write coincidence_window: 0, or engine: clock"));
+    }
+    Ok(())
+}
+
+/// The cheapest engine that is exact.
+fn cheapest(system: &System, policy: &Policy, measure: &Measure) -> EngineChoice {
+    let because = |fault: Fault| format!("{} {}", fault.path, fault.rule);
+    let why_not_occupancy = match occupancy_can(system, policy, measure) {
+        Ok(()) if OccupancyEngine::is_quick(system, policy) || system.servers.len() > MOST_SERVERS_OF_CLOCK => {
+            let why = "arrivals are Poisson, sizes exponential, servers exchangeable and information exact".to_owned();
+            return EngineChoice { kind: EngineKind::Occupancy, why };
+        }
+        Ok(()) => {
+            format!("it would go through all levels at each arrival, which pays above {MOST_SERVERS_OF_CLOCK} servers")
+        }
+        Err(fault) => because(fault),
+    };
+    match ClockEngine::validate(system) {
+        Err(fault) => EngineChoice { kind: EngineKind::Event, why: format!("not clock: {}", because(fault)) },
+        Ok(()) if system.load() < LEAST_LOAD_OF_CLOCK => {
+            let why = format!("cheaper than clock at a load below {LEAST_LOAD_OF_CLOCK}");
+            EngineChoice { kind: EngineKind::Event, why }
+        }
+        Ok(()) => EngineChoice {
+            kind: EngineKind::Clock,
+            why: format!("arrivals are Poisson and sizes exponential; not occupancy: {why_not_occupancy}"),
+        },
+    }
+}
+
+impl Plan {
+    /// How long a memoryless engine stays in a state: expected times, which add no noise, where stationary averages are
+    /// all that is asked for; real ones where anything depends on the law of a stretch of time.
+    pub fn holding(&self) -> Holding {
+        let steady = (self.window.open > 0.0 || self.choose.warmup) && !self.is_overloaded();
+        if steady && !takes_real_time(&self.system, &self.policy, &self.measure, self.window) {
+            Holding::Expected
+        } else {
+            Holding::Sampled
+        }
+    }
+}
+
+/// Whether a probe or a message looks at the clock on the wall.
+fn takes_real_time(system: &System, policy: &Policy, measure: &Measure, window: Window) -> bool {
+    let probes = measure.trajectory.is_some()
+        || measure.burst_size
+        || (measure.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1);
+    let messages = match &policy.information {
+        Information::Exact(exact) => !exact.query_delay.is_zero(),
+        Information::Delayed(delayed) => delayed.age.get() > 0.0,
+        Information::None => false,
+        Information::Rules(rules) => {
+            rules.periodic.is_some() || rules.channels().any(|channel| !channel.delay.is_zero())
+        }
+    };
+    // A window that the clock strikes in only a few times would tell the steps apart from real time.
+    let strikes = (system.arrivals.rate + system.servers.total_rate()) * window.length();
+    probes || messages || strikes < 1e3
+}
