@@ -54,7 +54,7 @@ const SCENARIOS: &[(&str, &str, bool)] = &[
     (TWO, "{dispatch: {power_of_d: {d: 2}}}", true),
     (SMALL, "{dispatch: {power_of_d: {d: 2, weighting: rate}}}", true),
     (ONE, "{dispatch: {best_of_memory: {d: 1, memory: 1}}}", false),
-    (ONE, "{dispatch: {one_plus_beta: {beta: 0.6}}}", true),
+    (ONE, "{dispatch: {one_plus_beta: {beta: 0.6}}}", false),
     (TWO, "{dispatch: {idle_first: {fallback: weighted_random}}}", true),
     (ONE, "{dispatch: {ranked: {weights: [0.4, 0.3, 0.2, 0.1, 0, 0]}}}", true),
     (ONE, "{dispatch: random, information: none}", true),

@@ -2,7 +2,7 @@
 
 use super::load::Source;
 use super::{Failure, print};
-use crate::scenario::{Plan, Study};
+use crate::scenario::Plan;
 use clap::Args;
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ impl Check {
         }
         if study.points.len() > 1 {
             for (i, point) in study.points.iter().enumerate().take(TOLD) {
-                let _ = writeln!(text, "#\n# point {i}: {}", place(&study, i));
+                let _ = writeln!(text, "#\n# point {i}: {}", study.place(i));
                 describe(&point.plan, &mut text);
             }
             if study.points.len() > TOLD {
@@ -39,12 +39,6 @@ impl Check {
         }
         print(&text)
     }
-}
-
-/// The values of the swept keys at a point.
-fn place(study: &Study, point: usize) -> String {
-    let pair = |(axis, label): (&crate::scenario::Axis, &crate::scenario::Label)| format!("{}={label}", axis.key);
-    study.axes.iter().zip(&study.points[point].labels).map(pair).collect::<Vec<_>>().join(", ")
 }
 
 /// What is known of a point before it runs.

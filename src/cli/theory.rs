@@ -4,7 +4,7 @@ use super::load::Source;
 use super::{Failure, print};
 use crate::model::Initial;
 use crate::policy::LevelLaw;
-use crate::scenario::Plan;
+use crate::scenario::{Plan, Point};
 use crate::theory::{Level, QUICK, Report, Trajectory};
 use clap::Args;
 use std::fmt::Write;
@@ -39,28 +39,39 @@ pub(super) struct Theory {
     output: Option<PathBuf>,
 }
 
+fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Outside(error.to_string()))?;
+    Ok(format!("{text}\n"))
+}
+
 /// The most rows of a trajectory.
 const MOST_ROWS: f64 = 1e6;
 
 impl Theory {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let study = self.source.study_for_theory()?;
-        let [point] = &study.points[..] else {
-            let message =
-                format!("{}: theory is told of one point, and the sweep has {}", study.name, study.points.len());
-            return Err(Failure::Input(format!(
-                "{message}\n  help: take the sweep out with --set sweep= and set the keys"
-            )));
-        };
-        let plan = &point.plan;
-        let text = if self.trajectory {
-            self.course(plan)?
-        } else if self.json {
-            let json =
-                serde_json::to_string_pretty(&plan.theory(self.states)).map_err(|e| Failure::Outside(e.to_string()))?;
-            format!("{json}\n")
-        } else {
-            words(plan, &plan.theory(self.states))
+        let text = match &study.points[..] {
+            [only] if self.trajectory => self.course(&only.plan)?,
+            _ if self.trajectory => {
+                let message = format!("{}: a trajectory is that of one point; there are several", study.name);
+                return Err(Failure::Input(format!("{message}\n  help: take the sweep out with --set sweep=")));
+            }
+            [only] if self.json => json(&only.plan.theory(self.states))?,
+            [only] => words(&only.plan, &only.plan.theory(self.states)),
+            points if self.json => {
+                let of = |(i, point): (usize, &Point)| {
+                    let labels: Vec<String> = point.labels.iter().map(ToString::to_string).collect();
+                    serde_json::json!({ "point": i, "labels": labels, "theory": point.plan.theory(self.states) })
+                };
+                json(&points.iter().enumerate().map(of).collect::<Vec<_>>())?
+            }
+            points => {
+                let of = |(i, point): (usize, &Point)| {
+                    let place = study.place(i);
+                    format!("Point {i}: {place}\n{}", words(&point.plan, &point.plan.theory(self.states)))
+                };
+                points.iter().enumerate().map(of).collect::<Vec<_>>().join("\n")
+            }
         };
         match &self.output {
             None => print(&text),

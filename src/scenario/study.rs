@@ -103,6 +103,12 @@ impl Study {
         Self { name, axes: Vec::new(), points: vec![Point { labels: Vec::new(), plan }], policies: 1 }
     }
 
+    /// The values of the swept keys at a point, as `key=value`.
+    pub fn place(&self, point: usize) -> String {
+        let pair = |(axis, label): (&Axis, &Label)| format!("{}={label}", axis.key);
+        self.axes.iter().zip(&self.points[point].labels).map(pair).collect::<Vec<_>>().join(", ")
+    }
+
     /// The resolved scenario as YAML, sweep included, which reads back as the same study.
     pub fn to_yaml(&self) -> String {
         self.points[0].plan.to_yaml()
