@@ -122,7 +122,8 @@ fn fault(node: &Node, path: &str, rule: String, remedy: &str) -> ScenarioError {
 /// The policies to compare.
 fn compared(node: &Node) -> Result<Vec<Node>, ScenarioError> {
     let Value::List(values) = &node.value else {
-        let remedy = "write for example compare: [{dispatch: shortest}, {name: two choices, dispatch: power_of_d}]";
+        let remedy =
+            "write for example compare: [{dispatch: shortest}, {name: two choices, dispatch: {power_of_d: {d: 2}}}]";
         return Err(fault(node, "compare", "must be a list of policies".into(), remedy));
     };
     if values.len() < 2 {

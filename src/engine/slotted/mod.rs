@@ -54,6 +54,8 @@ pub struct SlottedEngine<'a> {
     queues: Queues,
     /// Jobs that each dispatcher receives in the slot.
     received: Vec<u32>,
+    /// The dispatchers that have received jobs in this slot.
+    reached: Vec<u32>,
     /// Jobs that each server receives in the slot.
     joining: Vec<u32>,
     /// Servers that completed a job in the slot.
@@ -160,6 +162,7 @@ impl<'a> SlottedEngine<'a> {
             queues: Queues::new(&lengths),
             lengths: View::truth(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
             received: vec![0; system.dispatchers.len() as usize],
+            reached: Vec::new(),
             joining: vec![0; servers.len() as usize],
             completed: Vec::new(),
             reporting: Vec::new(),
@@ -174,12 +177,11 @@ impl<'a> SlottedEngine<'a> {
     /// One slot.
     fn step<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
         observer.slot(&Slot { slot: self.slot, lengths: self.lengths.lengths() });
-        self.source.draw(&mut self.received, self.system, &mut self.arrival_stream, &mut self.dispatcher_stream);
-        for dispatcher in 0..self.received.len() as u32 {
-            let jobs = self.received[dispatcher as usize];
-            if jobs > 0 {
-                self.dispatch(dispatcher, jobs, observer)?;
-            }
+        let Self { source, received, reached, system, arrival_stream, dispatcher_stream, .. } = self;
+        source.draw(received, reached, system, arrival_stream, dispatcher_stream);
+        for i in 0..self.reached.len() {
+            let dispatcher = self.reached[i];
+            self.dispatch(dispatcher, self.received[dispatcher as usize], observer)?;
         }
         self.serve(observer)?;
         self.update(observer);
@@ -285,10 +287,9 @@ impl<'a> SlottedEngine<'a> {
             let length = self.lengths.length(server);
             self.beliefs.report(now, server, length, &mut self.mail, observer);
         }
-        for (dispatcher, received) in (0_u32..).zip(&mut self.received) {
-            if std::mem::take(received) > 0 {
-                self.beliefs.ask(now, dispatcher, &self.lengths, &mut self.mail, observer);
-            }
+        for &dispatcher in &self.reached {
+            self.received[dispatcher as usize] = 0;
+            self.beliefs.ask(now, dispatcher, &self.lengths, &mut self.mail, observer);
         }
         self.boards.due(self.slot as f64, servers.len(), &mut self.beliefs, &mut self.reporting);
         for &server in &self.reporting {
