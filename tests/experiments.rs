@@ -202,6 +202,9 @@ fn another_experiment_is_not_resumed() {
     );
     let told = run(&["--resume", "--set", "load=0.6"]);
     assert!(told.contains("load: 0.7"), "{told}");
+    // A share of another experiment is refused before it does anything, and leaves the directory as it was.
+    let told = run(&["--shard", "2/2", "--resume", "--set", "run.seed=9"]);
+    assert!(told.contains("another scenario or seed"), "{told}");
     assert!(run(&[]).contains("--resume"), "what can be done is said");
     assert_same(&files(&desk.path("out")), &before, "nothing was touched");
     fs::write(desk.path("out/cells/1-of-1.cells"), "HERDSIM0 and more").expect("it can be written to");
@@ -479,4 +482,55 @@ fn one_long_run_has_intervals_from_its_batches() {
     let told =
         desk.fails(2, &["run", "scenario.yaml", "--set", "run.interval=batch_means", "--set", "run.replications=2"]);
     assert!(told.contains("single run"), "{told}");
+}
+
+/// Keys that would have no effect, and points that could not be told apart, are refused.
+#[test]
+fn sweeps_without_effect_are_refused() {
+    let desk = Desk::new(SMALL);
+    let two = ["--policy", "A={dispatch: shortest}", "--policy", "B={dispatch: random}"];
+    let whole = "policy={dispatch: random},{dispatch: shortest}";
+    for (arguments, rule) in [
+        (&["--sweep", "load=0.5,0.50"][..], "twice"),
+        (&["--sweep", "load=0.5", "--sweep", "load=0.6"][..], "twice"),
+        (&["--sweep", "policy.dispatch=random", "--sweep", whole][..], "same value"),
+        (&["--sweep", "sweep.load=1,2"][..], "makes the points"),
+        (&["--sweep", "compare[0]=1,2"][..], "makes the points"),
+        (&["--sweep", "load=0.5,0.6", "--set", "load=0.7"][..], "no effect"),
+        (&["--sweep", whole, "--set", "policy.per_probe=1"][..], "no effect"),
+    ] {
+        let told = desk.fails(2, &[&["run", "scenario.yaml", "-o", "out"], arguments].concat());
+        assert!(told.contains(rule), "{arguments:?}: {told}");
+    }
+    let compare = ["compare", "scenario.yaml", "-o", "out"];
+    let told = desk.fails(2, &[&compare[..], &["--sweep", "policy.dispatch=random"], &two[..]].concat());
+    assert!(told.contains("compares whole policies"), "{told}");
+    let told = desk.fails(2, &[&compare[..], &["--policy", "={dispatch: random}"], &two[..]].concat());
+    assert!(told.contains("empty name"), "{told}");
+    assert!(!desk.path("out").exists());
+}
+
+/// `max_time` bounds warm-up and window together, and what it cost is said.
+#[test]
+fn the_longest_time_is_heeded() {
+    let text = "servers: 100\nload: 0.9\npolicy: {dispatch: {power_of_d: {d: 2}}}\nrun: {replications: 4}\n";
+    let desk = Desk::new(text);
+    for most in [5.0, 60.0, 400.0] {
+        let out = format!("out-{most}");
+        let told = desk.ok(&["run", "scenario.yaml", "-q", "-o", &out, "--set", &format!("run.max_time={most}")]);
+        let bytes = fs::read(desk.path(&out).join("manifest.json")).expect("a file");
+        let manifest: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+        let number = |key: &str| manifest[key].as_f64().expect("a number");
+        assert!(number("window_close") <= most * (1.0 + 1e-12), "{manifest}");
+        assert!(number("window_close") - number("window_open") >= most / 4.0, "{manifest}");
+        assert!(most > 100.0 || told.contains("max_time"), "{told}");
+    }
+}
+
+/// Any number of threads may be asked for.
+#[test]
+fn too_many_threads_are_no_trouble() {
+    let desk = Desk::new(SMALL);
+    let one = desk.run("one", &["--threads", "1"]);
+    assert_same(&desk.run("many", &["--threads", "100000"]), &one, "threads");
 }

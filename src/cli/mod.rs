@@ -74,7 +74,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input(message) | Self::Outside(message) => f.write_str(message),
-            Self::Interrupted => f.write_str("interrupted"),
+            Self::Interrupted => f.write_str("interrupted; what is finished is kept: go on with --resume"),
             Self::ClosedPipe => f.write_str("the output was closed"),
         }
     }

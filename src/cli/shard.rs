@@ -45,7 +45,9 @@ impl ShardArgument {
     pub(super) fn shard(self) -> Result<Shard, String> {
         let told = |name: &str| env::var(name).ok().and_then(|text| text.trim().parse::<u64>().ok());
         let of = self.of.or_else(|| told(COUNT)).ok_or_else(|| {
-            format!("--shard auto: {COUNT} is not set; write --shard auto/n with the number of shares")
+            format!(
+                "--shard auto: {COUNT} is not set; in a job array that does not tell it, write --shard auto/n, else i/n"
+            )
         })?;
         if let Some(number) = self.number {
             return Ok(Shard { index: number - 1, of });
@@ -56,7 +58,7 @@ impl ShardArgument {
         });
         let index = of_array.or_else(|| told(FROM_ONE).and_then(|number| number.checked_sub(1))).ok_or_else(|| {
             let names: Vec<_> = INDICES.iter().map(|(name, _)| *name).chain([FROM_ONE]).collect();
-            format!("--shard auto: none of {} is set; write --shard i/n", names.join(", "))
+            format!("--shard auto: none of {} is set to a number; write --shard i/n", names.join(", "))
         })?;
         if index >= of {
             return Err(format!("--shard auto: the job array says task {}, but there are {of} shares", index + 1));

@@ -200,7 +200,9 @@ impl<'a> Gather<'a> {
         warnings.extend(self.correlated_batches());
         warnings.extend(self.drift());
         warnings.extend(self.balance());
-        warnings.extend(self.width());
+        if !warnings.iter().any(|warning| UNSTEADY.contains(&warning.code.as_str())) {
+            warnings.extend(self.width());
+        }
         warnings.extend(self.thin_quantiles());
         warnings
     }

@@ -149,8 +149,13 @@ impl<'a> Experiment<'a> {
             changed.notify_all();
             result
         };
+        let threads = threads.get().min(MOST_THREADS);
         let results: Vec<_> = std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads.get()).map(|_| scope.spawn(work)).collect();
+            let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, work);
+            let handles: Vec<_> = (0..threads).map_while(|i| spawn(i).ok()).collect();
+            if handles.is_empty() {
+                return vec![Err(RunError::Io(io::Error::other("no thread can be started")))];
+            }
             let join = |handle: std::thread::ScopedJoinHandle<'_, _>| match handle.join() {
                 Ok(result) => result,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -220,6 +225,9 @@ impl<'a> Experiment<'a> {
         }))
     }
 }
+
+/// More threads than this are not started, however many are asked for.
+const MOST_THREADS: usize = 1024;
 
 /// What workers share.
 struct Shared<'s, 'a> {

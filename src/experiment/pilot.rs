@@ -67,11 +67,15 @@ impl Pilot {
         let Plan { choose, window, .. } = *plan;
         // What never settles, or is settled already, has no transient to judge.
         if !choose.any() || plan.is_overloaded() || plan.system.arrivals.rate == 0.0 {
-            return Err(Settled { window, doubt: None });
+            let least = window.open + window.length() / STRETCHES as f64;
+            let close = choose.max_time.map_or(window.close, |most| window.close.min(most.max(least)));
+            return Err(Settled { window: Window { close, ..window }, doubt: None });
         }
         let slotted = plan.slots.is_some();
         // With a length given, an eighth of it may be enough to see the transient.
         let shortest = if choose.time { window.length() } else { window.length() / 8.0 };
+        // No pilot run is longer than the replications may be.
+        let shortest = choose.max_time.map_or(shortest, |most| shortest.min((most - window.open).max(most / 2.0)));
         let step = shortest / STRETCHES as f64;
         let step = if slotted { step.ceil() } else { step };
         let rate = plan.system.arrivals.rate;
@@ -131,15 +135,23 @@ impl Pilot {
             (true, true) => WINDOW * length,
             (true, false) => length,
         };
-        let time = self.choose.max_time.map_or(time, |most| time.min(most - open)).max(self.step);
-        let time = if self.slotted { time.floor() } else { time };
+        let wanted = time;
+        // The cut is at most half of a pilot run, which was no longer than this.
+        let time = self.choose.max_time.map_or(time, |most| time.min((most - open).max(most / 4.0)));
+        let time = if self.slotted { time.floor().max(1.0) } else { time };
+        let limited = (time < wanted / 2.0).then(|| {
+            format!(
+                "run.max_time leaves a window of {time} after a warm-up of {open}, where {wanted} would be chosen; what is \
+                 left of the transient may bias it"
+            )
+        });
         let doubt = (!enough).then(|| {
             format!(
                 "pilot runs of length {length} did not settle: the transient is not over, or the system is not stable; \
                  the warm-up of {open} may be too short: set run.warmup and run.time, or raise run.max_time"
             )
         });
-        Settled { window: Window { open, close: open + time }, doubt }
+        Settled { window: Window { open, close: open + time }, doubt: doubt.or(limited) }
     }
 }
 

@@ -33,6 +33,41 @@ pub struct Origin {
     pub scenario: String,
 }
 
+impl Origin {
+    /// Refuses a file of cells of another experiment; one that was cut off before it said of which is none.
+    ///
+    /// # Errors
+    /// If the file is of another experiment or version, or cannot be read.
+    pub(super) fn check(&self, path: &Path) -> Result<(), CellsError> {
+        first_origin(path)?.map_or(Ok(()), |origin| self.check_same(&origin, path))
+    }
+
+    /// Refuses cells of another experiment.
+    fn check_same(&self, origin: &Self, path: &Path) -> Result<(), CellsError> {
+        let remedy = "choose another directory with -o, or replace its results with --force";
+        if origin.version != self.version {
+            return Err(CellsError::Foreign(format!(
+                "{}: was made by version {} of herdsim, this is {}\n  help: {remedy}",
+                path.display(),
+                origin.version,
+                self.version
+            )));
+        }
+        if origin.scenario == self.scenario {
+            return Ok(());
+        }
+        let differs = |(old, new): &(&str, &str)| old.trim() != new.trim();
+        let difference = origin.scenario.lines().zip(self.scenario.lines()).find(differs);
+        let difference = difference.map_or(String::new(), |(old, new)| {
+            format!("; the first difference is `{}`, which is `{}` now", old.trim(), new.trim())
+        });
+        Err(CellsError::Foreign(format!(
+            "{}: was made from another scenario or seed{difference}\n  help: {remedy}",
+            path.display()
+        )))
+    }
+}
+
 /// A point and a replication of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cell {
@@ -157,24 +192,7 @@ impl Cells {
     /// # Errors
     /// If the file cannot be read, or is none of cells.
     pub fn origin_of(path: &Path) -> Result<Origin, CellsError> {
-        let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let file = File::open(path).map_err(told)?;
-        let length = file.metadata().map_err(told)?.len();
-        let mut input = BufReader::new(file);
-        let mut magic = [0; MAGIC.len()];
-        let foreign = || CellsError::Foreign(format!("{}: holds no cells of this version of herdsim", path.display()));
-        if length < MAGIC.len() as u64 {
-            return Err(foreign());
-        }
-        input.read_exact(&mut magic).map_err(told)?;
-        if &magic != MAGIC {
-            return Err(foreign());
-        }
-        let content = read_frame(&mut input, length - MAGIC.len() as u64).map_err(told)?.ok_or_else(foreign)?;
-        match postcard::from_bytes(&content) {
-            Ok(Frame::Origin(origin)) => Ok(origin),
-            _ => Err(foreign()),
-        }
+        first_origin(path)?.ok_or_else(|| not_cells(path))
     }
 
     /// Of which experiment the cells are.
@@ -209,8 +227,7 @@ impl Cells {
         }
         input.read_exact(&mut magic)?;
         if &magic != MAGIC {
-            let told = format!("{}: holds no cells of this version of herdsim", path.display());
-            return Err(CellsError::Foreign(told));
+            return Err(not_cells(path));
         }
         let mut offset = MAGIC.len() as u64;
         let mut known = false;
@@ -227,28 +244,17 @@ impl Cells {
                 Frame::Cell(cell, _) => drop(self.cells.entry(cell).or_insert(place)),
             }
         }
+        if offset < length {
+            let lost = length - offset;
+            let path = path.display();
+            tracing::warn!("{path}: {lost} bytes at its end are damaged or cut off; the cells in them do not count");
+        }
         // Whoever was killed before it wrote its origin has done nothing yet.
         Ok(if known { offset } else { 0 })
     }
 
     fn check_origin(&self, origin: &Origin, path: &Path) -> Result<(), CellsError> {
-        if origin.version != self.origin.version {
-            return Err(CellsError::Foreign(format!(
-                "{}: was made by version {} of herdsim, this is {}",
-                path.display(),
-                origin.version,
-                self.origin.version
-            )));
-        }
-        if origin.scenario == self.origin.scenario {
-            return Ok(());
-        }
-        let differs = |(old, new): &(&str, &str)| old.trim() != new.trim();
-        let difference = origin.scenario.lines().zip(self.origin.scenario.lines()).find(differs);
-        let difference = difference.map_or(String::new(), |(old, new)| {
-            format!(": it has `{}` where this scenario has `{}`", old.trim(), new.trim())
-        });
-        Err(CellsError::Foreign(format!("{}: was made from another scenario or seed{difference}", path.display())))
+        self.origin.check_same(origin, path)
     }
 
     /// Whether a cell is there.
@@ -386,6 +392,33 @@ impl Cells {
             write(&self.content(*place)?)?;
         }
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    }
+}
+
+fn not_cells(path: &Path) -> CellsError {
+    let remedy = "choose another directory with -o, or replace its results with --force";
+    let told = format!("{}: holds no cells of this version of herdsim\n  help: {remedy}", path.display());
+    CellsError::Foreign(told)
+}
+
+/// Of which experiment the cells of a file are; none if it was cut off before it said so.
+fn first_origin(path: &Path) -> Result<Option<Origin>, CellsError> {
+    let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let file = File::open(path).map_err(told)?;
+    let length = file.metadata().map_err(told)?.len();
+    let mut input = BufReader::new(file);
+    let mut magic = [0; MAGIC.len()];
+    if length < MAGIC.len() as u64 {
+        return Ok(None);
+    }
+    input.read_exact(&mut magic).map_err(told)?;
+    if &magic != MAGIC {
+        return Err(not_cells(path));
+    }
+    let Some(content) = read_frame(&mut input, length - MAGIC.len() as u64).map_err(told)? else { return Ok(None) };
+    match postcard::from_bytes(&content) {
+        Ok(Frame::Origin(origin)) => Ok(Some(origin)),
+        _ => Err(not_cells(path)),
     }
 }
 

@@ -73,6 +73,8 @@ impl Directory {
         let own = cells.join(format!("{}-of-{shares}.{ENDING}", share + 1));
         if claim != Claim::Replace {
             check_content(path, claim, shares, &own)?;
+            // Before anything is made: what is there must be of the same experiment.
+            cell_files(path).or_else(none_if_missing).map_err(told)?.iter().try_for_each(|file| origin.check(file))?;
         }
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let made = cells.ancestors().take_while(missing).map(Path::to_owned).collect();
@@ -205,7 +207,11 @@ fn check_content(path: &Path, claim: Claim, shares: u64, own: &Path) -> Result<(
         return Ok(());
     }
     let taken = |what: &str| Err(DirectoryError::Taken(format!("{}: {what}", path.display())));
-    let has_cells = names.iter().any(|name| name == OsStr::new(CELLS));
+    let has_cells = !cell_files(path)?.is_empty();
+    // A run that was stopped at once may have left the folder of cells empty.
+    if !has_cells && names == [OsStr::new(CELLS)] && path.join(CELLS).is_dir() {
+        return Ok(());
+    }
     match claim {
         Claim::Replace => Ok(()),
         Claim::Resume if has_cells => Ok(()),
@@ -216,6 +222,11 @@ fn check_content(path: &Path, claim: Claim, shares: u64, own: &Path) -> Result<(
         }
         Claim::Fresh => taken("exists and is not empty; choose another with -o, or use --force"),
     }
+}
+
+/// No files, where there is no folder yet.
+fn none_if_missing(error: io::Error) -> io::Result<Vec<PathBuf>> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(Vec::new()) } else { Err(error) }
 }
 
 /// The files of cells below a directory, in order.

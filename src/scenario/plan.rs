@@ -5,7 +5,7 @@ use super::auto::Auto;
 use super::decode::decode;
 use super::engine::{self, EngineChoice, EngineKind};
 use super::error::ScenarioError;
-use super::file::{Clock, DispatchersSpec, InitialSpec, IntervalSpec, RunSpec, Scenario, ServersSpec};
+use super::file::{Clock, DispatchersSpec, EngineSpec, InitialSpec, IntervalSpec, RunSpec, Scenario, ServersSpec};
 use super::memory;
 use super::tree::{Node, Value};
 use crate::engine::SlottedEngine;
@@ -485,7 +485,9 @@ fn resolve_engine(scenario: &mut Scenario, system: &System, policy: &Policy) -> 
         return engine::choose(spec, system, policy, &scenario.measure);
     }
     match scenario.engine {
-        None => Ok(EngineChoice { kind: EngineKind::Slotted, why: "time passes in slots".to_owned() }),
+        None | Some(EngineSpec::Auto) => {
+            Ok(EngineChoice { kind: EngineKind::Slotted, why: "time passes in slots".to_owned() })
+        }
         Some(_) => Err(Fault::at(
             "engine",
             "names an engine of continuous time, and the clock is slotted",

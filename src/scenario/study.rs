@@ -68,16 +68,29 @@ impl Study {
             Some(node) => {
                 let values = compared(node).map_err(one)?;
                 let count = values.len();
-                if sweep.axes().iter().any(|axis| axis.key == "policy")
-                    || sweep.points().saturating_mul(count) > MOST_POINTS
-                {
-                    let rule = "`compare` sweeps the policy, which the sweep does too, or there are too many points";
-                    return Err(one(fault(node, "compare", rule.into(), "take policy out of the sweep")));
+                let of_policy = |axis: &Axis| axis.key == "policy" || axis.key.starts_with("policy.");
+                if let Some(axis) = sweep.axes().into_iter().find(of_policy) {
+                    let rule = format!("compares whole policies, and the sweep changes `{}` too", axis.key);
+                    return Err(one(fault(node, "compare", rule, "take it out of the sweep")));
+                }
+                if sweep.points().saturating_mul(count) > MOST_POINTS {
+                    let rule = format!("makes more than {MOST_POINTS} points of the sweep");
+                    return Err(one(fault(node, "compare", rule, "sweep fewer values")));
                 }
                 sweep.push("policy", values);
                 count
             }
         };
+        for assignment in changes.set {
+            let path = assignment.split_once('=').map_or("", |(path, _)| path.trim());
+            if let Some(swept) = sweep.replaces(path) {
+                let mark = Mark { origin: format!("--set '{assignment}'").into(), line: 0, column: 0 };
+                let here = Node { value: Value::Null, mark };
+                let rule = format!("would have no effect, since `{swept}` is swept or compared");
+                let remedy = format!("use --sweep {swept}=..., or take the sweep out with --set sweep= (or compare=)");
+                return Err(one(fault(&here, path, rule, &remedy)));
+            }
+        }
         let mut points = Vec::new();
         let mut errors: Vec<ScenarioError> = Vec::new();
         for index in 0..sweep.points() {
@@ -162,8 +175,13 @@ fn changed(root: &mut Node, changes: Changes<'_>) -> Result<(), ScenarioError> {
     changes.set.iter().try_for_each(|assignment| root.set(assignment))?;
     for (option, list, path) in [("--sweep", changes.sweep, &["sweep"][..]), ("--zip", changes.zip, &["sweep", "zip"])]
     {
+        let mut known: Vec<String> = Vec::new();
         for text in list {
             let (key, node) = swept(option, text)?;
+            if known.contains(&key) {
+                return Err(fault(&node, &key, format!("is given to {option} twice"), "write all its values at once"));
+            }
+            known.push(key.clone());
             let mut above = &mut *root;
             for step in path {
                 above = child(above, step, &node.mark)?;
@@ -220,6 +238,10 @@ fn policy(text: &str) -> Result<Node, ScenarioError> {
         _ => (None, text),
     };
     let mut node = Node::parse_option(yaml, &mark)?;
+    if name == Some("") {
+        let rule = "has an empty name".into();
+        return Err(fault(&node, "", rule, "write for example --policy 'JSQ={dispatch: shortest}'"));
+    }
     if let Some(name) = name {
         let named = child(&mut node, "name", &mark)?;
         *named = Node { value: Value::Scalar { text: name.to_owned(), plain: false }, mark };

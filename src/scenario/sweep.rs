@@ -139,11 +139,8 @@ impl Sweep {
             groups.extend((!group.is_empty()).then_some(group));
         }
         let sweep = Self { groups };
-        let mut paths: Vec<&str> = sweep.paths().collect();
-        paths.sort_unstable();
-        if let Some(twice) = paths.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(error(node, "sweep", format!("`{}` is swept twice", twice[0]), "keep one of them"));
-        }
+        sweep.check_paths(node)?;
+        sweep.check_values(node)?;
         let points = sweep.groups.iter().try_fold(1_usize, |points, group| points.checked_mul(group[0].values.len()));
         if points.is_none_or(|points| points > MOST_POINTS) {
             let rule = format!("has more than {MOST_POINTS} points");
@@ -155,6 +152,41 @@ impl Sweep {
             ));
         }
         Ok(sweep)
+    }
+
+    /// A key may not be swept along with one below it, nor what makes the points.
+    fn check_paths(&self, node: &Node) -> Result<(), ScenarioError> {
+        let paths: Vec<&str> = self.paths().collect();
+        for (i, path) in paths.iter().enumerate() {
+            if covers("sweep", path) || covers("compare", path) {
+                let rule = format!("`{path}` makes the points, and is no key of one");
+                return Err(fault(&node.mark, "sweep", rule, "sweep keys of the scenario, such as load"));
+            }
+            if let Some(other) = paths[..i].iter().find(|other| covers(other, path) || covers(path, other)) {
+                let rule = format!("`{other}` and `{path}` set the same value");
+                return Err(fault(&node.mark, "sweep", rule, "keep one of them"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Two points may not have the same labels.
+    fn check_values(&self, node: &Node) -> Result<(), ScenarioError> {
+        for group in &self.groups {
+            let labels = |at: usize| group.iter().map(|swept| swept.label(at).to_string()).collect::<Vec<_>>();
+            let mut seen = std::collections::BTreeSet::new();
+            let twice = (0..group[0].values.len()).map(labels).find(|labels| !seen.insert(labels.clone()));
+            if let Some(labels) = twice {
+                let rule = format!("`{}` has {} twice", group[0].path, labels.join(", "));
+                return Err(fault(&node.mark, "sweep", rule, "keep one of them, or give maps a name of their own"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The swept key by which a value at this path would be replaced.
+    pub(super) fn replaces(&self, path: &str) -> Option<&str> {
+        self.paths().find(|swept| covers(swept, path))
     }
 
     /// Adds a key that changes fastest.
@@ -260,6 +292,11 @@ impl Swept {
     }
 }
 
+/// Whether a path is that of a key, or of one below it.
+fn covers(key: &str, path: &str) -> bool {
+    path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
 fn integer(text: &str) -> Option<i64> {
     whole_number(text).and_then(|n| i64::try_from(n).ok())
 }
@@ -344,7 +381,7 @@ fn range(text: &str) -> Result<Vec<String>, (String, String)> {
     let count = match (count, scale, whole_ends) {
         (Some(count), ..) => count.parse::<usize>().ok().filter(|&count| (2..=MOST_POINTS).contains(&count)),
         (None, "integer", Some((a, b))) => a.abs_diff(b).try_into().ok().map(|n: usize| n.saturating_add(1)),
-        (None, ..) => return Err(told("says not how many values it has")),
+        (None, ..) => return Err(told("needs a number of values; only whole numbers can all be taken")),
     };
     let count = count.filter(|&count| count <= MOST_POINTS);
     let Some(count) = count else { return Err(told("must have at least 2 and at most a million values")) };
@@ -403,10 +440,10 @@ mod tests {
             ("1..:log:3", "ends must be finite"),
             ("a..b:log:3", "ends must be finite"),
             ("0..1:log:3", "above 0"),
-            ("0..1:linear", "how many"),
+            ("0..1:linear", "number of values"),
             ("0..1:linear:1", "at least 2"),
             ("0..1:cubic:3", "linear, log or integer"),
-            ("0.5..1.5:integer", "how many"),
+            ("0.5..1.5:integer", "number of values"),
             ("0.5..1.5:integer:2", "whole ends"),
             ("1..3:log:7", "twice"),
             ("1..1:linear:2", "must differ"),
