@@ -29,7 +29,7 @@ const Z_LIMIT: f64 = 4.0;
 fn scaled_jobs(overrides: &[&str]) -> (f64, f64) {
     let all = [
         format!("arrival_rate={ARRIVAL_RATE}"),
-        "run={warmup: 5000, time: 40000, replications: 40, seed: 1}".to_owned(),
+        "run={warmup: 5000, time: 80000, replications: 40, seed: 1}".to_owned(),
         // What the number of jobs does not need would take most of the time.
         "measure={delays: false, tail_fraction: false, tail_histogram_levels: 0, classes: false, estimates: false, \
          imbalance: false, queue_range: false, chosen_rank: false, burst_size: false, coincidence_window: 0, \
