@@ -6,6 +6,7 @@ mod decode;
 mod engine;
 mod error;
 mod file;
+mod length;
 mod memory;
 mod plan;
 mod schema;
@@ -21,7 +22,8 @@ pub use file::{
     ClassSpec, Clock, DispatchersSpec, EngineSpec, InitialSpec, IntervalSpec, ManyServer, PerProbe, PolicySpec,
     RunSpec, Scenario, ServersSpec, Shares,
 };
-pub use plan::{Choose, Goal, Plan};
+pub use length::{Choose, Goal};
+pub use plan::Plan;
 pub use schema::schema;
 pub use study::{Changes, Point, Study};
 pub use sweep::{Axis, Kind, Label, SweepSpec};

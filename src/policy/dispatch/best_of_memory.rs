@@ -157,7 +157,7 @@ mod tests {
     fn without_a_memory_yet_it_is_power_of_d() {
         let servers = classes(&[(4, 1.0)]);
         let strategy = Dispatch::BestOfMemory(best_of_memory(2, 1));
-        // The helper prepares afresh for each choice.
+        // Each choice is made ready afresh.
         assert_choices(&strategy, &servers, &[1, 1, 3, 7], &[2.5 / 6.0, 2.5 / 6.0, 1.0 / 6.0, 0.0]);
     }
 
