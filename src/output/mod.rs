@@ -7,6 +7,7 @@ mod comparison;
 mod csv;
 mod directory;
 mod estimates;
+pub mod figure;
 mod files;
 mod format;
 mod hgrm;
