@@ -87,7 +87,7 @@ impl Classes {
 
     /// In slotted time: jobs left after so many slots.
     pub(super) fn left(&mut self, class: u32, response: f64, jobs: u32) {
-        self.classes[class as usize].response.add_many(response, jobs);
+        self.classes[class as usize].response.add_many(response, u64::from(jobs));
     }
 
     pub(super) fn close(&mut self, time: f64) {

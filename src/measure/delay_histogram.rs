@@ -74,11 +74,10 @@ impl DelayHistogram {
 
     /// Adds a delay so many times.
     #[inline]
-    pub fn add_many(&mut self, delay: f64, count: u32) {
+    pub fn add_many(&mut self, delay: f64, count: u64) {
         self.moments.add_many(delay, count);
         // Rounds to the nearest: delays are not negative, and casts cut off and saturate.
         let ticks = delay * self.ticks_per_unit + 0.5;
-        let count = u64::from(count);
         if ticks >= i64::MAX as f64 || self.counts.record_n(ticks as u64, count).is_err() {
             self.clamped += count;
             self.counts.saturating_record_n(i64::MAX as u64, count);

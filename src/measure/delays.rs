@@ -8,6 +8,9 @@ use super::occupancy::LISTED;
 use crate::engine::{Admitted, Joined};
 use crate::model::Servers;
 
+/// Delays below so many slots are counted one by one before they go to the histograms.
+const SHORT: usize = 1024;
+
 /// Delays of jobs; known when they join, so those still inside at the end are counted.
 #[derive(Clone, Debug)]
 pub(super) struct Delays {
@@ -15,6 +18,8 @@ pub(super) struct Delays {
     waiting: DelayHistogram,
     /// Jobs by the number of jobs they found.
     found: Vec<u64>,
+    /// In slotted time: jobs by the slots they waited, up to [`SHORT`], which are not in the histograms yet.
+    waited: Vec<u64>,
     /// Jobs whose delays are known by law, by the class of their server and the number of jobs they found.
     by_law: Vec<Found>,
 }
@@ -25,6 +30,7 @@ impl Delays {
             response: DelayHistogram::new(tick),
             waiting: DelayHistogram::new(tick),
             found: Vec::new(),
+            waited: Vec::new(),
             by_law: servers.classes().iter().map(|class| Found::new(class.rate)).collect(),
         }
     }
@@ -32,7 +38,7 @@ impl Delays {
     /// Delays in whole slots.
     pub(super) fn of_slots() -> Self {
         let (response, waiting) = (DelayHistogram::of_slots(), DelayHistogram::of_slots());
-        Self { response, waiting, found: Vec::new(), by_law: Vec::new() }
+        Self { response, waiting, found: Vec::new(), waited: vec![0; SHORT], by_law: Vec::new() }
     }
 
     #[inline]
@@ -55,10 +61,26 @@ impl Delays {
     /// In slotted time: jobs that arrived in a slot have left in another, or the same.
     #[inline]
     pub(super) fn left(&mut self, arrived: u64, departed: u64, jobs: u32) {
+        let waited = departed - arrived;
+        match self.waited.get_mut(waited as usize) {
+            Some(count) => *count += u64::from(jobs),
+            None => self.waited_for(waited, u64::from(jobs)),
+        }
+    }
+
+    fn waited_for(&mut self, slots: u64, jobs: u64) {
         // A job that is served in the slot of its arrival has been there for one slot, and has not waited.
-        let waited = (departed - arrived) as f64;
-        self.response.add_many(waited + 1.0, jobs);
-        self.waiting.add_many(waited, jobs);
+        self.response.add_many(slots as f64 + 1.0, jobs);
+        self.waiting.add_many(slots as f64, jobs);
+    }
+
+    /// The last job has been told of.
+    pub(super) fn close(&mut self) {
+        for (slots, jobs) in (0..).zip(std::mem::take(&mut self.waited)) {
+            if jobs > 0 {
+                self.waited_for(slots, jobs);
+            }
+        }
     }
 
     /// Jobs found so many others at the server they joined.

@@ -46,13 +46,13 @@ impl Moments {
 
     /// Adds a value so many times.
     #[inline]
-    pub fn add_many(&mut self, x: f64, count: u32) {
+    pub fn add_many(&mut self, x: f64, count: u64) {
         if self.count == 0 {
             self.shift = x;
         }
-        self.count += u64::from(count);
+        self.count += count;
         let difference = x - self.shift;
-        let sum = f64::from(count) * difference;
+        let sum = count as f64 * difference;
         self.sum.add(sum);
         self.squares.add(sum * difference);
         self.min = self.min.min(x);

@@ -25,6 +25,8 @@ struct Level {
     since: f64,
     area: Sum,
     squares: Sum,
+    /// In slotted time: both sums over whole slots, which are whole.
+    slots: (u64, u128),
     histogram: TimeHistogram,
 }
 
@@ -44,6 +46,7 @@ impl Occupancy {
             since: self.opened,
             area: Sum::default(),
             squares: Sum::default(),
+            slots: (0, 0),
             histogram: TimeHistogram::default(),
         });
     }
@@ -64,21 +67,26 @@ impl Occupancy {
         }
     }
 
-    /// In slotted time: the census holds until `end`.
+    /// In slotted time: the census holds for the slot that ends at `end`.
     pub(super) fn hold(&mut self, end: f64, census: &Census) {
         while self.levels.len() < census.levels() {
-            let opened = self.levels.first().map_or(self.opened, |level| level.since);
+            let begun = self.levels.first().map_or(self.opened, |level| level.since);
             self.add_level(0);
             let with_histogram = self.levels.len() <= self.histograms;
             if let Some(level) = self.levels.last_mut() {
                 // It has been 0 until now.
-                level.advance(opened, with_histogram);
+                level.advance(begun, with_histogram);
             }
         }
-        let histograms = self.histograms;
-        for (i, level) in self.levels.iter_mut().enumerate() {
-            level.count = census.at_least(i as u32 + 1);
-            level.advance(end, i < histograms);
+        let counts = census.counts().iter().copied().chain(std::iter::repeat(0));
+        for (level, count) in self.levels.iter_mut().zip(counts) {
+            level.count = count;
+            level.since = end;
+            level.slots.0 += count;
+            level.slots.1 += u128::from(count) * u128::from(count);
+        }
+        for level in self.levels.iter_mut().take(self.histograms) {
+            level.histogram.add(level.count, 1.0);
         }
     }
 
@@ -101,6 +109,9 @@ impl Occupancy {
     pub(super) fn close(&mut self, time: f64) {
         for (i, level) in self.levels.iter_mut().enumerate() {
             level.advance(time, i < self.histograms);
+            let (area, squares) = std::mem::take(&mut level.slots);
+            level.area.add(area as f64);
+            level.squares.add(squares as f64);
         }
         // A level that was reached for no time is not a state that was measured.
         while self.levels.last().is_some_and(|level| level.area.value() == 0.0) {

@@ -497,6 +497,9 @@ impl Observer for Probes {
         if let Some(bursts) = &mut self.bursts {
             bursts.close();
         }
+        if let Some(delays) = &mut self.delays {
+            delays.close();
+        }
         if self.slotted {
             // The census is that of the start of the last slot; the window closes at its end.
             self.census.recount(snapshot.lengths);

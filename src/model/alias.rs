@@ -5,9 +5,15 @@ use crate::random::Stream;
 /// A discrete law on `0..len` (Walker 1977, tables by Vose 1991).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alias {
-    /// A column is kept if the fraction of the draw lies below this, in units of 2^-64.
-    keep: Vec<u64>,
-    other: Vec<u32>,
+    columns: Vec<Column>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Column {
+    /// The column is kept if the fraction of the draw lies below this, in units of 2^-64.
+    keep: u64,
+    /// What comes out else.
+    other: u32,
 }
 
 impl Alias {
@@ -36,7 +42,7 @@ impl Alias {
                 other[i] = weights.iter().position(|&weight| weight > 0.0).unwrap_or(0) as u32;
             }
         }
-        Self { keep, other }
+        Self { columns: keep.into_iter().zip(other).map(|(keep, other)| Column { keep, other }).collect() }
     }
 
     /// Draws from the law.
@@ -44,9 +50,12 @@ impl Alias {
     pub fn draw(&self, stream: &mut Stream) -> u32 {
         // The upper half of the product is a column, the lower half a fraction that is independent of it but for
         // 2^-64 times the number of columns.
-        let product = u128::from(stream.bits()) * self.keep.len() as u128;
+        let product = u128::from(stream.bits()) * self.columns.len() as u128;
         let column = (product >> 64) as usize;
-        if (product as u64) < self.keep[column] { column as u32 } else { self.other[column] }
+        let Column { keep, other } = self.columns[column];
+        // Which of the two nobody can foretell, so it is taken without a branch.
+        let kept = u32::from((product as u64) < keep).wrapping_neg();
+        column as u32 & kept | other & !kept
     }
 }
 

@@ -1,12 +1,11 @@
 //! Servers sorted by length, so that the shortest are at hand.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A group of servers kept sorted by length.
 ///
 /// `order` is a permutation of the group in which lengths do not decrease; `start[i]` is the first position whose
-/// length is at least `base + i`. A change by one swaps two entries and moves one boundary, so a change costs
+/// length is at least `floor + i`. A change by one swaps two entries and moves one boundary, so a change costs
 /// O(|change|) and the shortest servers are a prefix: a uniformly random one of them takes one draw.
 #[derive(Clone, Debug)]
 pub struct Levels {
@@ -18,8 +17,14 @@ pub struct Levels {
     position: Vec<u32>,
     /// The smallest length in the group.
     base: u32,
-    start: VecDeque<u32>,
+    /// The length that the first start belongs to, at most `base`: starts up to that of `base` are 0.
+    floor: u32,
+    /// The last is that of the longest length in the group.
+    start: Vec<u32>,
 }
+
+/// So many starts of 0 may stand before that of the smallest length, besides as many as there are others.
+const SPARE: usize = 64;
 
 impl Levels {
     /// The group of servers `first..first + lengths.len()` with the given lengths; there must be at least one.
@@ -34,7 +39,7 @@ impl Levels {
         let (base, top) = (sorted(0), sorted(order.len() - 1));
         let start =
             (base..=top).map(|length| order.partition_point(|&m| lengths[m as usize] < length) as u32).collect();
-        Self { first, order, position, base, start }
+        Self { first, order, position, base, floor: base, start }
     }
 
     /// The smallest length in the group.
@@ -46,13 +51,13 @@ impl Levels {
     /// How many servers of the group have the smallest length.
     #[inline]
     pub fn count_min(&self) -> u32 {
-        self.end(0)
+        self.end((self.base - self.floor) as usize)
     }
 
     /// How many servers of the group have at most this length.
     #[inline]
     pub fn count_at_most(&self, length: u32) -> u32 {
-        if length < self.base { 0 } else { self.end((length - self.base) as usize) }
+        if length < self.base { 0 } else { self.end((length - self.floor) as usize) }
     }
 
     /// Number of the first server of the group.
@@ -69,7 +74,7 @@ impl Levels {
     /// The length at one server of the group, in O(log(longest - shortest)): what its place in the order tells.
     #[inline]
     pub(super) fn length(&self, server: u32) -> u32 {
-        self.base + self.bucket(self.position[(server - self.first) as usize]) as u32
+        self.floor + self.bucket(self.position[(server - self.first) as usize]) as u32
     }
 
     /// The server at a rank (from 0) by increasing length; ranks among equal lengths are arbitrary.
@@ -99,37 +104,49 @@ impl Levels {
         if new > old { self.raise(member, old, new) } else { self.lower(member, old, new) }
     }
 
-    /// One past the last position of bucket `i`, which holds length `base + i`.
+    /// One past the last position of bucket `i`, which holds length `floor + i`.
     #[inline]
     fn end(&self, i: usize) -> u32 {
         self.start.get(i + 1).copied().unwrap_or(self.order.len() as u32)
     }
 
     fn raise(&mut self, member: u32, old: u32, new: u32) {
-        for bucket in (old - self.base) as usize..(new - self.base) as usize {
-            if bucket + 1 == self.start.len() {
-                self.start.push_back(self.order.len() as u32);
-            }
+        let (from, to) = ((old - self.floor) as usize, (new - self.floor) as usize);
+        if to >= self.start.len() {
+            self.start.resize(to + 1, self.order.len() as u32);
+        }
+        for bucket in from..to {
             self.start[bucket + 1] -= 1;
             self.swap_to(member, self.start[bucket + 1]);
         }
-        while self.start.len() > 1 && self.start[1] == 0 {
-            self.start.pop_front();
-            self.base += 1;
+        if self.start[from + 1] == 0 && old == self.base {
+            self.rise();
+        }
+    }
+
+    /// Nobody is at the smallest length any more.
+    fn rise(&mut self) {
+        let empty = self.start.partition_point(|&start| start == 0) - 1;
+        self.base = self.floor + empty as u32;
+        if empty > SPARE + self.start.len() / 2 {
+            self.start.drain(..empty);
+            self.floor = self.base;
         }
     }
 
     fn lower(&mut self, member: u32, old: u32, new: u32) {
-        while new < self.base {
-            self.start.push_front(0);
-            self.base -= 1;
+        if new < self.floor {
+            let missing = (self.floor - new) as usize;
+            self.start.splice(..0, std::iter::repeat_n(0, missing));
+            self.floor = new;
         }
-        for bucket in ((new - self.base) as usize + 1..=(old - self.base) as usize).rev() {
+        self.base = self.base.min(new);
+        for bucket in ((new - self.floor) as usize + 1..=(old - self.floor) as usize).rev() {
             self.swap_to(member, self.start[bucket]);
             self.start[bucket] += 1;
         }
-        while self.start.back() == Some(&(self.order.len() as u32)) {
-            self.start.pop_back();
+        while self.start.last() == Some(&(self.order.len() as u32)) {
+            self.start.pop();
         }
     }
 
@@ -158,7 +175,10 @@ mod tests {
         for step in 0..10_000 {
             let member = stream.below(lengths.len() as u64) as usize;
             let old = lengths[member];
-            let new = if step % 5 == 0 {
+            // At last the lengths rise together, beyond what is spared below them.
+            let new = if step > 8_000 {
+                old + stream.below(3) as u32
+            } else if step % 5 == 0 {
                 stream.below(40) as u32
             } else if stream.chance(0.5) {
                 old + 1
@@ -170,7 +190,8 @@ mod tests {
             let min = *lengths.iter().min().expect("not empty");
             assert_eq!(levels.min(), min);
             assert_eq!(levels.count_min() as usize, lengths.iter().filter(|&&l| l == min).count());
-            for length in 0..45 {
+            let top = lengths.iter().max().expect("not empty") + 5;
+            for length in (0..45).chain(top - 10..top) {
                 let count = lengths.iter().filter(|&&l| l <= length).count();
                 assert_eq!(levels.count_at_most(length) as usize, count);
             }

@@ -58,6 +58,8 @@ pub struct SlottedEngine<'a> {
     reached: Vec<u32>,
     /// Jobs that each server receives in the slot.
     joining: Vec<u32>,
+    /// The servers of a class where jobs join or leave in the slot.
+    moving: Vec<Moving>,
     /// Servers that completed a job in the slot.
     completed: Vec<u32>,
     boards: Boards,
@@ -67,6 +69,14 @@ pub struct SlottedEngine<'a> {
     past: VecDeque<Vec<(u32, u32)>>,
     /// Age of the picture that all dispatchers share, if they share one.
     age: Option<usize>,
+}
+
+/// A server where jobs join or leave.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moving {
+    server: u32,
+    /// How many leave.
+    served: u32,
 }
 
 /// Messages that arrive at the end of later slots.
@@ -164,6 +174,7 @@ impl<'a> SlottedEngine<'a> {
             received: vec![0; system.dispatchers.len() as usize],
             reached: Vec::new(),
             joining: vec![0; servers.len() as usize],
+            moving: Vec::new(),
             completed: Vec::new(),
             reporting: Vec::new(),
             past: VecDeque::new(),
@@ -231,45 +242,76 @@ impl<'a> SlottedEngine<'a> {
 
     /// Every server offers its services.
     fn serve<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
-        let slot = self.slot;
-        let reports = self.beliefs.reports();
         self.completed.clear();
         let mut changes = self.age.map(|_| Vec::new());
-        let mut unused = 0_u64;
-        let mut server = 0;
-        for (class, (services, members)) in (0_u32..).zip(self.services.iter().zip(self.system.servers.classes())) {
-            for _ in 0..members.count {
-                let offered = services.draw(&mut self.service_stream);
-                let joining = std::mem::take(&mut self.joining[server as usize]);
-                let old = self.lengths.length(server);
-                let present =
-                    old.checked_add(joining).ok_or(EngineError::LengthOverflow { time: slot as f64, server })?;
-                let served = offered.min(present);
-                unused += u64::from(offered - served);
-                if joining > 0 {
-                    self.queues.join(server, slot, joining);
-                }
-                if served > 0 {
-                    self.queues.serve(server, served, |arrived, jobs| {
-                        observer.left(&Left { arrived, departed: slot, class, jobs });
-                    });
-                    if reports {
-                        self.completed.push(server);
-                    }
-                }
-                let new = present - served;
-                if new != old {
-                    self.lengths.set(server, new);
-                    observer.length_moved(slot as f64 + 1.0, server, old, new);
-                    if let Some(changes) = &mut changes {
-                        changes.push((server, new));
-                    }
-                }
-                server += 1;
-            }
+        let mut unused = 0;
+        let mut first = 0;
+        for class in 0..self.services.len() {
+            let members = self.system.servers.classes()[class].count;
+            unused += self.offer(class, first, members);
+            self.settle(class as u32, observer, &mut changes)?;
+            first += members;
         }
         observer.unused(unused);
         self.past.extend(changes);
+        Ok(())
+    }
+
+    /// The servers of a class offer services; those with jobs that join or leave are listed as moving. Returns how many
+    /// services nobody took.
+    ///
+    /// Whether a server serves a job is as good as a coin, so there is no branch on it.
+    fn offer(&mut self, class: usize, first: u32, members: u32) -> u64 {
+        let services = &self.services[class];
+        self.moving.resize(members as usize, Moving::default());
+        let range = first as usize..(first + members) as usize;
+        let (mut moving, mut unused) = (0, 0);
+        let queues = self.lengths.lengths()[range.clone()].iter().zip(&self.joining[range]);
+        for (server, (&length, &joining)) in (first..).zip(queues) {
+            let offered = services.draw(&mut self.service_stream);
+            // A length that would overflow is seen when the jobs join.
+            let served = offered.min(length.saturating_add(joining));
+            unused += u64::from(offered - served);
+            self.moving[moving] = Moving { server, served };
+            moving += usize::from(joining | served > 0);
+        }
+        self.moving.truncate(moving);
+        unused
+    }
+
+    /// Jobs join and leave at the servers listed as moving.
+    fn settle<O: Observer>(
+        &mut self,
+        class: u32,
+        observer: &mut O,
+        changes: &mut Option<Vec<(u32, u32)>>,
+    ) -> Result<(), EngineError> {
+        let slot = self.slot;
+        let reports = self.beliefs.reports();
+        for &Moving { server, served } in &self.moving {
+            let joining = std::mem::take(&mut self.joining[server as usize]);
+            let old = self.lengths.length(server);
+            let present = old.checked_add(joining).ok_or(EngineError::LengthOverflow { time: slot as f64, server })?;
+            if joining > 0 {
+                self.queues.join(server, slot, joining);
+            }
+            if served > 0 {
+                self.queues.serve(server, served, |arrived, jobs| {
+                    observer.left(&Left { arrived, departed: slot, class, jobs });
+                });
+                if reports {
+                    self.completed.push(server);
+                }
+            }
+            let new = present - served;
+            if new != old {
+                self.lengths.set(server, new);
+                observer.length_moved(slot as f64 + 1.0, server, old, new);
+                if let Some(changes) = changes {
+                    changes.push((server, new));
+                }
+            }
+        }
         Ok(())
     }
 
