@@ -26,6 +26,9 @@ pub struct Levels {
 /// So many starts of 0 may stand before that of the smallest length, besides as many as there are others.
 const SPARE: usize = 64;
 
+/// Among so many starts a rank is looked for by comparing them all.
+const FEW: usize = 16;
+
 impl Levels {
     /// The group of servers `first..first + lengths.len()` with the given lengths; there must be at least one.
     pub fn new(first: u32, lengths: &[u32]) -> Self {
@@ -94,7 +97,15 @@ impl Levels {
     #[inline]
     fn bucket(&self, rank: u32) -> usize {
         // Lengths that no server has start where the next length does: the last start not beyond the rank is its own.
-        self.start.partition_point(|&start| start <= rank) - 1
+        let base = (self.base - self.floor) as usize;
+        let starts = &self.start[base..];
+        let up_to = if starts.len() <= FEW {
+            // All at once, which is quicker than to bisect.
+            starts.iter().map(|&start| usize::from(start <= rank)).sum()
+        } else {
+            starts.partition_point(|&start| start <= rank)
+        };
+        base + up_to - 1
     }
 
     /// Tells the group that `server` went from length `old` to `new`.
