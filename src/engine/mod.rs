@@ -22,7 +22,7 @@ pub use observer::{
 };
 pub use occupancy::OccupancyEngine;
 pub use slotted::SlottedEngine;
-pub use tally::Tally;
+pub use tally::{BURST_SIZES, Bursts, RANKS, Ranks, Tally, Wanted};
 pub use ticker::Holding;
 
 use crate::model::arrivals::TraceError;

@@ -1,7 +1,21 @@
-//! What a memoryless engine that moves in equal steps can count by itself, for observers that want no more.
+//! What a memoryless engine that moves in equal steps can count by itself, instead of telling every event.
 //!
-//! Where only averages over time are asked for, an observer need not hear of every event: times are whole numbers of
-//! strikes of the clock, and sums of them are exact.
+//! Times are whole numbers of strikes of the clock. The integral of a count c over the window is found from its changes,
+//! `c(T) T - sum of t (change of c)`, and that of its square from the changes of the square, so that an event touches the
+//! level it changes and nothing has to be brought up to date. All sums are whole numbers, and exact.
+
+use crate::model::{Sum, TimeHistogram, Total};
+
+/// What is counted besides averages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// Levels up to this have a histogram over time.
+    pub histograms: usize,
+    /// Whether the ranks of the servers chosen are counted.
+    pub ranks: bool,
+    /// How long a burst of jobs at one server can last, if bursts are counted.
+    pub burst: Option<f64>,
+}
 
 /// Sums over the strikes of a window, of servers of one class.
 #[derive(Clone, Debug)]
@@ -9,70 +23,127 @@ pub struct Tally {
     servers: u64,
     opened: f64,
     middle: f64,
-    /// The first strike at or after the middle, until it has come.
-    middle_strike: u64,
+    /// The last strike before the middle, until that has come.
+    before_middle: Option<u64>,
     /// Time between two strikes, and the last strike before the window; set when counting begins.
     tick: f64,
     first: u64,
     /// The last strike at which anything was counted.
     last: u64,
     levels: Vec<Level>,
+    /// What changes seldom, by level.
+    edges: Vec<Edges>,
+    histograms: Vec<History>,
+    histogram_levels: usize,
+    /// The length of the shortest queue: how many levels hold all servers.
     shortest: u32,
-    /// Jobs inside at the opening, and more than that now.
+    sum_of_shortest: u64,
+    /// Jobs inside at the opening, and more than that now; the sum of `t (change of its square)`.
     start: u64,
     more: i64,
-    since: u64,
-    more_area: i128,
-    more_squares: i128,
-    empty: u64,
+    squares: i128,
     first_half: Option<f64>,
-    /// Jobs that joined, by the number they found; and the sum of the strikes at which jobs joined less those at which
-    /// they left.
-    found: Vec<u64>,
-    joined_less_left: i128,
-    /// Jobs that were given to servers, those that were lost, those that left.
-    dispatched: u64,
     blocked: u64,
-    left: u64,
-    regret: u64,
+    /// Sum of the numbers that lost jobs found.
+    found_by_blocked: u64,
+    ranks: Option<Ranks>,
+    bursts: Option<Bursts>,
 }
 
+/// The number of servers with at least so many jobs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
     count: u64,
-    since: u64,
+    /// How often it rose: jobs that joined and found one fewer.
+    joined: u64,
+    /// The sum of `t (change of the count)`.
+    changes: i128,
+    /// The sum of `t (change of its square)`.
+    squares: i128,
+}
+
+/// What a level was at the opening, and for how long it held no server, and all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Edges {
     start: u64,
-    area: u128,
-    squares: u128,
+    /// Less the strikes since it last did, if it does now; modulo 2^64.
+    empty: u64,
+    full: u64,
+}
+
+/// The time a level spent at each count.
+#[derive(Clone, Debug, Default)]
+struct History {
+    since: u64,
+    times: TimeHistogram<u64>,
+}
+
+/// Ranks up to this have a count of their own.
+pub const RANKS: usize = 10;
+
+/// Ranks of the servers chosen: how many servers had strictly fewer jobs.
+#[derive(Clone, Debug, Default)]
+pub struct Ranks {
+    /// Their sum.
+    pub sum: u128,
+    /// Jobs by rank 0, 1, ..., and all above.
+    pub counts: [u64; RANKS + 1],
+}
+
+/// Bursts up to this size have a count of their own.
+pub const BURST_SIZES: usize = 64;
+
+/// Bursts of jobs, one after the other, at one server.
+#[derive(Clone, Debug)]
+pub struct Bursts {
+    server: u32,
+    length: f64,
+    /// A job that comes at this time or later starts a burst of its own.
+    end: f64,
+    size: u64,
+    /// Bursts that are over, and the jobs in them.
+    pub bursts: u64,
+    /// The jobs in them.
+    pub jobs: u64,
+    /// Bursts by size 1, 2, ..., and all above.
+    pub counts: Vec<u64>,
 }
 
 impl Tally {
     /// For a window that opens at a time and has its middle at another, with `at_least[k - 1]` servers of at least k jobs.
-    pub fn new(servers: u64, at_least: &[u64], opened: f64, middle: f64) -> Self {
-        let level = |&count: &u64| Level { count, start: count, ..Level::default() };
-        Self {
+    pub fn new(servers: u64, at_least: &[u64], opened: f64, middle: f64, wanted: Wanted) -> Self {
+        let mut tally = Self {
             servers,
             opened,
             middle,
-            middle_strike: 0,
+            before_middle: None,
             tick: 0.0,
             first: 0,
             last: 0,
-            levels: at_least.iter().map(level).collect(),
+            levels: Vec::new(),
+            edges: Vec::new(),
+            histograms: Vec::new(),
+            histogram_levels: wanted.histograms,
             shortest: at_least.iter().take_while(|&&count| count == servers).count() as u32,
+            sum_of_shortest: 0,
             start: at_least.iter().sum(),
             more: 0,
-            since: 0,
-            more_area: 0,
-            more_squares: 0,
-            empty: 0,
+            squares: 0,
             first_half: None,
-            found: Vec::new(),
-            joined_less_left: 0,
-            dispatched: 0,
             blocked: 0,
-            left: 0,
-            regret: 0,
+            found_by_blocked: 0,
+            ranks: wanted.ranks.then(Ranks::default),
+            bursts: wanted.burst.map(Bursts::new),
+        };
+        at_least.iter().for_each(|&count| tally.add_level(count));
+        tally
+    }
+
+    fn add_level(&mut self, count: u64) {
+        self.levels.push(Level { count, ..Level::default() });
+        self.edges.push(Edges { start: count, ..Edges::default() });
+        if self.histograms.len() < self.histogram_levels {
+            self.histograms.push(History { since: self.first, ..History::default() });
         }
     }
 
@@ -81,95 +152,152 @@ impl Tally {
         self.tick > 0.0
     }
 
-    /// Counting goes on; the clock has struck `strikes` times so far.
-    pub(super) fn go_on(&mut self, strikes: u64, tick: f64) {
+    /// Counting goes on; the clock has struck `strikes` times so far. Returns up to which strike it may go on, `last` at
+    /// most: then it must pause.
+    pub(super) fn go_on(&mut self, strikes: u64, last: u64, tick: f64) -> u64 {
         if !self.is_used() {
-            (self.tick, self.first, self.last, self.since) = (tick, strikes, strikes, strikes);
-            self.middle_strike = (self.middle / tick).ceil() as u64;
-            self.levels.iter_mut().for_each(|level| level.since = strikes);
+            (self.tick, self.first, self.last) = (tick, strikes, strikes);
+            self.before_middle = Some(((self.middle / tick).ceil() as u64).saturating_sub(1).max(strikes));
+            self.histograms.iter_mut().for_each(|history| history.since = strikes);
+        }
+        match self.before_middle {
+            Some(before) if before > strikes => last.min(before),
+            Some(_) => {
+                self.pass_middle();
+                last
+            }
+            None => last,
         }
     }
 
     /// The clock has struck so many times when counting pauses.
     pub(super) fn pause(&mut self, strikes: u64) {
-        self.advance_jobs(strikes);
         self.last = strikes;
+        if self.before_middle.is_some_and(|before| strikes >= before) {
+            self.pass_middle();
+        }
+    }
+
+    /// Nothing more happens before the middle.
+    fn pass_middle(&mut self) {
+        self.before_middle = None;
+        let more = self.more as f64;
+        self.first_half = Some(self.integral(self.more_area() as f64, 0.0, more, self.middle));
     }
 
     /// A job joins a server which holds `found`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn join(&mut self, found: u32, strike: u64) {
-        self.dispatched += 1;
-        self.regret += u64::from(found - self.shortest);
-        self.advance_jobs(strike);
-        self.more += 1;
-        self.joined_less_left += i128::from(strike);
         let index = found as usize;
-        if index >= self.found.len() {
-            self.found.resize(index + 1, 0);
-        }
-        self.found[index] += 1;
         if index >= self.levels.len() {
-            self.levels.push(Level { since: strike, ..Level::default() });
+            self.add_level(0);
         }
+        if self.ranks.is_some() {
+            self.rank(found);
+        }
+        self.sum_of_shortest += u64::from(self.shortest);
+        let time = (strike - self.first) as i64;
         let level = &mut self.levels[index];
-        level.advance(strike);
+        let old = level.count;
         level.count += 1;
-        if level.count == self.servers {
-            self.shortest = found + 1;
+        level.joined += 1;
+        level.changes += i128::from(time);
+        level.squares += i128::from(time) * i128::from(2 * old as i64 + 1);
+        self.squares += i128::from(time) * i128::from(2 * self.more + 1);
+        self.more += 1;
+        if old == 0 || old + 1 == self.servers {
+            self.rise_at_edge(index, time as u64);
+        }
+        if let Some(history) = self.histograms.get_mut(index) {
+            history.leave(old, strike);
+        }
+    }
+
+    /// A job leaves a server which holds `length`.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, length: u32, strike: u64) {
+        let index = length as usize - 1;
+        let time = (strike - self.first) as i64;
+        let level = &mut self.levels[index];
+        let old = level.count;
+        level.count -= 1;
+        level.changes -= i128::from(time);
+        level.squares -= i128::from(time) * i128::from(2 * old as i64 - 1);
+        self.squares -= i128::from(time) * i128::from(2 * self.more - 1);
+        self.more -= 1;
+        if old == 1 || old == self.servers {
+            self.fall_at_edge(index, time as u64);
+        }
+        if let Some(history) = self.histograms.get_mut(index) {
+            history.leave(old, strike);
         }
     }
 
     /// A job is lost at a full server which holds `found`.
     #[inline]
     pub(super) fn block(&mut self, found: u32) {
-        self.dispatched += 1;
+        if self.ranks.is_some() {
+            self.rank(found);
+        }
+        self.sum_of_shortest += u64::from(self.shortest);
         self.blocked += 1;
-        self.regret += u64::from(found - self.shortest);
+        self.found_by_blocked += u64::from(found);
     }
 
-    /// A job leaves a server which holds `length`.
-    #[inline]
-    pub(super) fn leave(&mut self, length: u32, strike: u64) {
-        self.advance_jobs(strike);
-        self.more -= 1;
-        self.left += 1;
-        self.joined_less_left -= i128::from(strike);
-        let level = &mut self.levels[length as usize - 1];
-        level.advance(strike);
-        level.count -= 1;
-        self.shortest = self.shortest.min(length - 1);
+    /// A job is given to this server.
+    #[inline(always)]
+    pub(super) fn choose(&mut self, server: u32, strike: u64) {
+        if let Some(bursts) = &mut self.bursts {
+            bursts.add(server, strike as f64 * self.tick);
+        }
     }
 
     #[inline]
-    fn advance_jobs(&mut self, strike: u64) {
-        if strike >= self.middle_strike {
-            self.pass_middle();
+    fn rank(&mut self, found: u32) {
+        let Some(ranks) = &mut self.ranks else { return };
+        let fewer = if found == 0 { 0 } else { self.servers - self.levels[found as usize - 1].count };
+        ranks.sum += u128::from(fewer);
+        ranks.counts[fewer.min(RANKS as u64) as usize] += 1;
+    }
+
+    /// A level rises from 0, or to all servers.
+    #[inline]
+    fn rise_at_edge(&mut self, index: usize, time: u64) {
+        let (count, edges) = (self.levels[index].count, &mut self.edges[index]);
+        if count == 1 {
+            edges.empty = edges.empty.wrapping_add(time);
         }
-        let elapsed = strike - self.since;
-        self.since = strike;
-        if let Some(area) = self.more.checked_mul(elapsed as i64) {
-            // Products of two words are what a machine can do in one step.
-            self.more_area += i128::from(area);
-            self.more_squares += i128::from(area) * i128::from(self.more);
-        } else {
-            let area = i128::from(self.more) * i128::from(elapsed);
-            self.more_area += area;
-            self.more_squares += area * i128::from(self.more);
-        }
-        if self.start as i64 + self.more == 0 {
-            self.empty += elapsed;
+        if count == self.servers {
+            edges.full = edges.full.wrapping_sub(time);
+            self.shortest += 1;
         }
     }
 
-    #[cold]
-    fn pass_middle(&mut self) {
-        let so_far = self.more_area as f64 * self.tick;
-        self.first_half = Some(so_far + self.more as f64 * (self.middle - self.since as f64 * self.tick));
-        self.middle_strike = u64::MAX;
+    /// A level falls to 0, or from all servers.
+    #[inline]
+    fn fall_at_edge(&mut self, index: usize, time: u64) {
+        let (count, edges) = (self.levels[index].count, &mut self.edges[index]);
+        if count == 0 {
+            edges.empty = edges.empty.wrapping_sub(time);
+        }
+        if count + 1 == self.servers {
+            edges.full = edges.full.wrapping_add(time);
+            self.shortest -= 1;
+        }
     }
 
-    /// An integral over the window that closes at a time, from its sum over strikes and its values at the ends.
+    /// How many strikes counting has lasted.
+    fn strikes(&self) -> i128 {
+        i128::from(self.last - self.first)
+    }
+
+    /// The sum over strikes of the number of jobs inside, less that at the opening.
+    fn more_area(&self) -> i128 {
+        let changes: i128 = self.levels.iter().map(|level| level.changes).sum();
+        i128::from(self.more) * self.strikes() - changes
+    }
+
+    /// An integral over the window up to a time, from its sum over strikes and its values at the ends.
     fn integral(&self, sum: f64, at_open: f64, at_close: f64, closed: f64) -> f64 {
         let before = self.opened - self.first as f64 * self.tick;
         let after = closed - self.last as f64 * self.tick;
@@ -178,12 +306,29 @@ impl Tally {
 
     /// For k = 1, 2, ...: the number of servers with at least k jobs at the close, its integral and that of its square.
     pub fn levels(&self, closed: f64) -> impl Iterator<Item = (u64, f64, f64)> {
-        self.levels.iter().map(move |level| {
-            let mut level = *level;
-            level.advance(self.last);
-            let (start, count) = (level.start as f64, level.count as f64);
-            let area = self.integral(level.area as f64, start, count, closed);
-            (level.count, area, self.integral(level.squares as f64, start * start, count * count, closed))
+        let strikes = self.strikes();
+        self.levels.iter().zip(&self.edges).map(move |(level, edges)| {
+            let (start, count) = (edges.start as f64, level.count as f64);
+            let area = i128::from(level.count) * strikes - level.changes;
+            let squares = i128::from(level.count) * i128::from(level.count) * strikes - level.squares;
+            let area = self.integral(area as f64, start, count, closed);
+            (level.count, area, self.integral(squares as f64, start * start, count * count, closed))
+        })
+    }
+
+    /// For k = 1, 2, ..., as far as wanted: the time at each number of servers with at least k jobs.
+    pub fn histograms(&self, closed: f64) -> impl Iterator<Item = TimeHistogram> {
+        self.histograms.iter().zip(&self.levels).zip(&self.edges).map(move |((history, level), edges)| {
+            let mut history = history.clone();
+            history.leave(level.count, self.last);
+            let mut times = history.times.map(|strikes| {
+                let mut time = Sum::default();
+                Total::add(&mut time, strikes as f64 * self.tick);
+                time
+            });
+            times.add(edges.start, self.first as f64 * self.tick - self.opened);
+            times.add(level.count, closed - self.last as f64 * self.tick);
+            times
         })
     }
 
@@ -191,48 +336,137 @@ impl Tally {
     /// first half of the window; and the time without any job.
     pub fn jobs(&self, closed: f64) -> [f64; 4] {
         let more = self.more as f64;
-        let area = self.integral(self.more_area as f64, 0.0, more, closed);
-        let squares = self.integral(self.more_squares as f64, 0.0, more * more, closed);
-        let none = |jobs: i64| f64::from(u8::from(jobs == 0));
-        let start = self.start as i64;
-        let empty = self.integral(self.empty as f64, none(start), none(start + self.more), closed);
+        let squares = i128::from(self.more) * i128::from(self.more) * self.strikes() - self.squares;
+        let area = self.integral(self.more_area() as f64, 0.0, more, closed);
+        let squares = self.integral(squares as f64, 0.0, more * more, closed);
         let half = self.first_half.unwrap_or_else(|| {
             // Nothing has happened since: the middle is passed without a strike.
-            let so_far = self.more_area as f64 * self.tick;
-            so_far + more * (self.middle - self.last as f64 * self.tick)
+            self.integral(self.more_area() as f64, 0.0, more, self.middle)
         });
-        [area, squares, half, empty]
+        [area, squares, half, self.empty(0, closed)]
+    }
+
+    /// The time for which a level held no server.
+    fn empty(&self, index: usize, closed: f64) -> f64 {
+        let Some((level, edges)) = self.levels.get(index).zip(self.edges.get(index)) else {
+            return closed - self.opened;
+        };
+        let none = |count: u64| if count == 0 { self.last - self.first } else { 0 };
+        let held = |count: u64| f64::from(u8::from(count == 0));
+        let strikes = edges.empty.wrapping_add(none(level.count));
+        self.integral(strikes as f64, held(edges.start), held(level.count), closed)
+    }
+
+    /// The time for which a level held all servers.
+    fn full(&self, index: usize, closed: f64) -> f64 {
+        let (level, edges) = (&self.levels[index], &self.edges[index]);
+        let is_full = |count: u64| count == self.servers;
+        let now = if is_full(level.count) { self.last - self.first } else { 0 };
+        let held = |count: u64| f64::from(u8::from(is_full(count)));
+        let strikes = edges.full.wrapping_add(now);
+        self.integral(strikes as f64, held(edges.start), held(level.count), closed)
+    }
+
+    /// The integral of the longest queue less the shortest.
+    pub fn range(&self, closed: f64) -> f64 {
+        // The longest is the number of levels that hold a server, the shortest that of those that hold all.
+        let mut range = Sum::default();
+        for index in 0..self.levels.len() {
+            range.add(closed - self.opened - self.empty(index, closed) - self.full(index, closed));
+        }
+        range.value()
+    }
+
+    /// The integral of `N sum_n Q_n^2 - (sum_n Q_n)^2`.
+    pub fn scaled_imbalance(&self, closed: f64) -> f64 {
+        let strikes = self.strikes();
+        let servers = i128::from(self.servers);
+        // A queue of k jobs has 1 + 3 + ... + (2k - 1) as its square.
+        let odd = |index: usize| i128::try_from(2 * index + 1).unwrap_or(i128::MAX);
+        let state = |counts: &mut dyn Iterator<Item = u64>| {
+            let (mut squares, mut jobs) = (0, 0);
+            for (index, count) in counts.enumerate() {
+                squares += odd(index) * i128::from(count);
+                jobs += i128::from(count);
+            }
+            (servers * squares - jobs * jobs) as f64
+        };
+        let areas = self.levels.iter().map(|level| i128::from(level.count) * strikes - level.changes);
+        let squares: i128 = areas.enumerate().map(|(index, area)| odd(index) * area).sum();
+        let (start, more) = (i128::from(self.start), i128::from(self.more));
+        let square_of_more = more * more * strikes - self.squares;
+        let square_of_jobs = start * start * strikes + 2 * start * self.more_area() + square_of_more;
+        let sum = servers * squares - square_of_jobs;
+        let at_open = state(&mut self.edges.iter().map(|edges| edges.start));
+        let at_close = state(&mut self.levels.iter().map(|level| level.count));
+        self.integral(sum as f64, at_open, at_close, closed)
     }
 
     /// The time inside the window of all jobs, job by job.
     pub fn time_of_jobs(&self, closed: f64) -> f64 {
-        let joined = self.start as f64 * self.opened + self.joined_less_left as f64 * self.tick;
+        let joined_less_left: i128 = self.levels.iter().map(|level| level.changes).sum();
+        let joined_less_left = joined_less_left + i128::from(self.more) * i128::from(self.first);
+        let joined = self.start as f64 * self.opened + joined_less_left as f64 * self.tick;
         (self.start as i64 + self.more) as f64 * closed - joined
     }
 
     /// Jobs given to servers, lost, and completed; and the summed regret.
     pub fn counts(&self) -> [u64; 4] {
-        [self.dispatched, self.blocked, self.left, self.regret]
+        let joined: u64 = self.levels.iter().map(|level| level.joined).sum();
+        let found: u64 = (0..).zip(&self.levels).map(|(found, level)| found * level.joined).sum();
+        let left = (joined as i64 - self.more) as u64;
+        [joined + self.blocked, self.blocked, left, found + self.found_by_blocked - self.sum_of_shortest]
     }
 
     /// Jobs that joined, by the number they found.
-    pub fn found(&self) -> &[u64] {
-        &self.found
+    pub fn found(&self) -> impl Iterator<Item = u64> {
+        self.levels.iter().map(|level| level.joined)
+    }
+
+    /// Ranks of the servers chosen, if they are wanted.
+    pub fn ranks(&self) -> Option<&Ranks> {
+        self.ranks.as_ref()
+    }
+
+    /// Bursts, if they are wanted; the one in progress counts as over.
+    pub fn bursts(&self) -> Option<Bursts> {
+        let mut bursts = self.bursts.clone()?;
+        bursts.finish();
+        Some(bursts)
     }
 }
 
-impl Level {
-    #[inline]
-    fn advance(&mut self, strike: u64) {
-        let elapsed = strike - self.since;
+impl History {
+    /// The level has been at a count until now.
+    #[inline(always)]
+    fn leave(&mut self, count: u64, strike: u64) {
+        self.times.add(count, strike - self.since);
         self.since = strike;
-        if let Some(area) = self.count.checked_mul(elapsed) {
-            self.area += u128::from(area);
-            self.squares += u128::from(area) * u128::from(self.count);
+    }
+}
+
+impl Bursts {
+    fn new(length: f64) -> Self {
+        Self { server: 0, length, end: 0.0, size: 0, bursts: 0, jobs: 0, counts: vec![0; BURST_SIZES + 1] }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, server: u32, time: f64) {
+        if server == self.server && time < self.end {
+            self.size += 1;
         } else {
-            let area = u128::from(self.count) * u128::from(elapsed);
-            self.area += area;
-            self.squares += area * u128::from(self.count);
+            self.finish();
+            (self.server, self.end, self.size) = (server, time + self.length, 1);
+        }
+    }
+
+    #[inline(always)]
+    fn finish(&mut self) {
+        if self.size > 0 {
+            self.bursts += 1;
+            self.jobs += self.size;
+            self.counts[(self.size - 1).min(BURST_SIZES as u64) as usize] += 1;
+            self.size = 0;
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::distance::squared_distance;
 use super::estimates::{columns, estimates, of_batches};
 use super::time_course::Courses;
-use crate::measure::{Balance, DelayHistogram, Metric, Reading, Record, TimeHistogram};
+use crate::measure::{Balance, DelayHistogram, Metric, Reading, Record};
+use crate::model::TimeHistogram;
 use crate::model::Window;
 use crate::output::{Cell, Jobs, Manifest, Replication, Results};
 use crate::scenario::{Plan, Study};

@@ -1,10 +1,8 @@
 //! Bursts: consecutive jobs, over all dispatchers, that go to one server.
 
 use super::metric::{Metric, Reading};
+use crate::engine::{self, BURST_SIZES as SIZES};
 use crate::model::Servers;
-
-/// Sizes up to this have a count of their own.
-const SIZES: usize = 64;
 
 /// Sizes of the bursts in the window.
 ///
@@ -54,6 +52,11 @@ impl Bursts {
             self.jobs += size;
             self.counts[(size.max(1) - 1).min(SIZES as u64) as usize] += 1;
         }
+    }
+
+    /// Takes over what an engine has counted.
+    pub(super) fn take(&mut self, counted: &engine::Bursts) {
+        *self = Self { current: None, bursts: counted.bursts, jobs: counted.jobs, counts: counted.counts.clone() };
     }
 
     pub(super) fn close(&mut self) {

@@ -2,9 +2,7 @@
 
 use super::census::Census;
 use super::metric::{Metric, Reading};
-
-/// Ranks up to this have a count of their own.
-const RANKS: usize = 10;
+use crate::engine::{RANKS, Ranks};
 
 /// Ranks of the servers chosen in the window, whether they let the jobs in or not: O(1) per choice.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +22,11 @@ impl ChosenRank {
         self.jobs += jobs;
         self.sum += u128::from(rank) * u128::from(jobs);
         self.counts[(rank - 1).min(RANKS as u64) as usize] += jobs;
+    }
+
+    /// Takes over what an engine has counted of so many jobs.
+    pub(super) fn take(&mut self, jobs: u64, ranks: &Ranks) {
+        *self = Self { jobs, sum: ranks.sum + u128::from(jobs), counts: ranks.counts };
     }
 
     pub(super) fn readings(&self, readings: &mut Vec<Reading>) {

@@ -31,8 +31,9 @@ impl Found {
     }
 
     /// These jobs instead, by the number they found.
-    pub(super) fn take(&mut self, counts: &[u64]) {
-        self.counts = counts.to_vec();
+    pub(super) fn take(&mut self, mut counts: Vec<u64>) {
+        counts.truncate(counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1));
+        self.counts = counts;
     }
 
     /// How many jobs found `position` others.

@@ -54,7 +54,7 @@ impl Delays {
     }
 
     /// Jobs of one class, by the number of jobs they found.
-    pub(super) fn take(&mut self, found: &[u64]) {
+    pub(super) fn take(&mut self, found: Vec<u64>) {
         self.by_law[0].take(found);
     }
 

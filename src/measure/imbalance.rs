@@ -23,6 +23,12 @@ impl Imbalance {
         self.since = time;
     }
 
+    /// Takes over the integral up to a time, in units of 1 / N.
+    pub(super) fn take(&mut self, time: f64, integral: f64) {
+        *self = Self::new(time);
+        self.area.add(integral);
+    }
+
     pub(super) fn readings(&self, length: f64, servers: u64, readings: &mut Vec<Reading>) {
         let mean = self.area.value() / length / servers as f64;
         readings.push(Reading::plain(Metric::Imbalance, Some(mean)));

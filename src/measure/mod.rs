@@ -22,7 +22,6 @@ mod probes;
 mod queue_range;
 mod record;
 mod staleness;
-mod time_histogram;
 mod trajectory;
 mod utilization;
 
@@ -34,5 +33,4 @@ pub use metric::{Metric, Reading, Weight};
 pub use moments::Moments;
 pub use probes::{Measure, Probes};
 pub use record::{Part, Record};
-pub use time_histogram::TimeHistogram;
 pub use trajectory::{Series, Trajectory};

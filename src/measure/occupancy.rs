@@ -2,9 +2,8 @@
 
 use super::census::Census;
 use super::metric::{Metric, Reading};
-use super::time_histogram::TimeHistogram;
 use crate::engine::LengthChange;
-use crate::model::Sum;
+use crate::model::{Sum, TimeHistogram};
 
 /// The most levels that results list: an unstable system may reach millions.
 pub(super) const LISTED: usize = 1000;
@@ -90,16 +89,23 @@ impl Occupancy {
         }
     }
 
-    /// Whether any level has a histogram.
-    pub(super) fn has_histograms(&self) -> bool {
-        self.histograms > 0
+    /// Levels up to this have a histogram.
+    pub(super) fn histograms(&self) -> usize {
+        self.histograms
     }
 
-    /// Takes over, for k = 1, 2, ..., the count at a time, its integral and that of its square.
-    pub(super) fn take(&mut self, time: f64, levels: impl Iterator<Item = (u64, f64, f64)>) {
+    /// Takes over, for k = 1, 2, ..., the count at a time, its integral and that of its square, and histograms as far as
+    /// there are any.
+    pub(super) fn take(
+        &mut self,
+        time: f64,
+        levels: impl Iterator<Item = (u64, f64, f64)>,
+        histograms: impl Iterator<Item = TimeHistogram>,
+    ) {
         self.levels.clear();
-        for (count, area, squares) in levels {
-            let mut level = Level { count, since: time, ..Level::default() };
+        let histograms = histograms.chain(std::iter::repeat_with(TimeHistogram::default));
+        for ((count, area, squares), histogram) in levels.zip(histograms) {
+            let mut level = Level { count, since: time, histogram, ..Level::default() };
             level.area.add(area);
             level.squares.add(squares);
             self.levels.push(level);

@@ -24,6 +24,7 @@ use super::trajectory::{Recorder, Trajectory};
 use super::utilization::Utilization;
 use crate::engine::{
     Admitted, Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Tally,
+    Wanted,
 };
 use crate::model::{NonNegative, Servers, Sum, System, Window};
 use crate::policy::{Information, Policy};
@@ -194,20 +195,20 @@ impl Probes {
     #[must_use]
     pub fn counting(mut self, messages_per_choice: u64, snapshot: &Snapshot<'_>) -> Self {
         let wants_more = self.trajectory.is_some()
-            || self.imbalance.is_some()
-            || self.queue_range.is_some()
-            || self.chosen_rank.is_some()
-            || self.bursts.is_some()
-            || (self.coincidences.is_some() && self.dispatcher_count > 1)
-            || (self.dispatchers.is_some() && self.dispatcher_count > 1)
-            || self.occupancy.as_ref().is_some_and(Occupancy::has_histograms);
+            || self.dispatcher_count > 1 && (self.coincidences.is_some() || self.dispatchers.is_some());
         let can_be_counted = self.departures_unknown
             && self.servers.classes().len() == 1
             && snapshot.estimates.is_empty()
             && !self.queries;
         if can_be_counted && !wants_more {
             let middle = self.window.open + self.window.length() / 2.0;
-            self.tally = Some(Tally::new(self.census.servers(), self.census.counts(), self.window.open, middle));
+            let wanted = Wanted {
+                histograms: self.occupancy.as_ref().map_or(0, Occupancy::histograms),
+                ranks: self.chosen_rank.is_some(),
+                burst: self.bursts.is_some().then(|| self.servers.largest_rate().recip()),
+            };
+            let counts = self.census.counts();
+            self.tally = Some(Tally::new(self.census.servers(), counts, self.window.open, middle, wanted));
             self.messages_per_choice = messages_per_choice;
         }
         self
@@ -227,14 +228,26 @@ impl Probes {
             jobs[0] = dispatched;
         }
         if let Some(delays) = &mut self.delays {
-            delays.take(tally.found());
+            delays.take(tally.found().collect());
         }
         self.jobs.take(time, tally.jobs(time));
         if let Some((busy, area, _)) = tally.levels(time).next() {
             self.utilization.take(time, busy, area);
         }
         if let Some(occupancy) = &mut self.occupancy {
-            occupancy.take(time, tally.levels(time));
+            occupancy.take(time, tally.levels(time), tally.histograms(time));
+        }
+        if let Some(imbalance) = &mut self.imbalance {
+            imbalance.take(time, tally.scaled_imbalance(time));
+        }
+        if let Some(queue_range) = &mut self.queue_range {
+            queue_range.take(time, tally.range(time));
+        }
+        if let (Some(chosen_rank), Some(ranks)) = (&mut self.chosen_rank, tally.ranks()) {
+            chosen_rank.take(dispatched, ranks);
+        }
+        if let (Some(bursts), Some(counted)) = (&mut self.bursts, tally.bursts()) {
+            bursts.take(&counted);
         }
         // Less the time of those inside at the close, which is added there.
         self.census = Census::new(snapshot);

@@ -29,6 +29,12 @@ impl QueueRange {
         self.area.add(f64::from(census.range()) * duration);
     }
 
+    /// Takes over the integral up to a time.
+    pub(super) fn take(&mut self, time: f64, integral: f64) {
+        *self = Self::new(time);
+        self.area.add(integral);
+    }
+
     pub(super) fn readings(&self, length: f64, readings: &mut Vec<Reading>) {
         readings.push(Reading::plain(Metric::QueueRangeMean, Some(self.area.value() / length)));
     }

@@ -3,8 +3,8 @@
 use super::balance::Balance;
 use super::delay_histogram::DelayHistogram;
 use super::metric::Reading;
-use super::time_histogram::TimeHistogram;
 use super::trajectory::Series;
+use crate::model::TimeHistogram;
 use serde::{Deserialize, Serialize};
 
 /// What one replication has measured.

@@ -10,6 +10,7 @@ mod servers;
 pub mod slots;
 mod sum;
 mod system;
+mod time_histogram;
 
 pub use alias::Alias;
 pub use arrivals::Arrivals;
@@ -21,3 +22,4 @@ pub use servers::{ServerClass, Servers};
 pub use slots::{CountLaw, Counts, Slots, Split};
 pub use sum::Sum;
 pub use system::{System, Window};
+pub use time_histogram::{TimeHistogram, Total};

@@ -2,7 +2,8 @@
 
 use super::axis::OfPoint;
 use super::manifest::Manifest;
-use crate::measure::{DelayHistogram, Metric, Reading, TimeHistogram};
+use crate::measure::{DelayHistogram, Metric, Reading};
+use crate::model::TimeHistogram;
 use crate::scenario::Label;
 use crate::theory::Kind;
 use serde::Serialize;

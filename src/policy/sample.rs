@@ -32,6 +32,11 @@ impl Sampler {
     #[inline]
     pub fn draw(&mut self, stream: &mut Stream) -> &[u32] {
         let servers = u64::from(self.servers);
+        if let ([one, other], true) = (&mut self.drawn[..], self.permutation.is_empty()) {
+            let (first, second) = two_distinct(servers, stream);
+            (*one, *other) = (first as u32, second as u32);
+            return &self.drawn;
+        }
         for i in 0..self.drawn.len() {
             self.drawn[i] = if self.permutation.is_empty() {
                 loop {
@@ -48,6 +53,14 @@ impl Sampler {
         }
         &self.drawn
     }
+}
+
+/// Two distinct numbers below `servers`, in random order; there must be at least 2 and fewer than 2^32 of them.
+#[inline]
+pub(crate) fn two_distinct(servers: u64, stream: &mut Stream) -> (u64, u64) {
+    let (first, second) = stream.below_both(servers, servers - 1);
+    // Of the others, those from the first on have moved one up.
+    (first, second + u64::from(second >= first))
 }
 
 /// Draws sets of distinct servers one after the other, each in proportion to the rates of those left.

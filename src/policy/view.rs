@@ -113,8 +113,9 @@ impl View {
         Some(old)
     }
 
+    /// Sets the length at a server, which is `old` now.
     #[inline]
-    fn replace(&mut self, server: u32, old: u32, new: u32) {
+    pub(crate) fn replace(&mut self, server: u32, old: u32, new: u32) {
         if old == new {
             return;
         }

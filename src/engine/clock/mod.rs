@@ -212,7 +212,7 @@ impl<'a> ClockEngine<'a> {
         let now = self.now;
         let class = self.system.servers.class_of(server);
         let longer = found.checked_add(1).ok_or(EngineError::LengthOverflow { time: now, server })?;
-        self.queues.set(server, longer);
+        self.queues.replace(server, found, longer);
         if self.query_delay.is_none() {
             observer.admitted(&Admitted { time: now, class, found });
         } else {
@@ -240,7 +240,7 @@ impl<'a> ClockEngine<'a> {
     #[inline]
     fn depart<O: Observer>(&mut self, server: u32, class: u32, old: u32, observer: &mut O) {
         let new = old - 1;
-        self.queues.set(server, new);
+        self.queues.replace(server, old, new);
         self.length_changed(server, class, old, new, observer);
         if self.beliefs.reports() {
             self.beliefs.report(self.now, server, new, &mut self.agenda, observer);
@@ -278,7 +278,7 @@ impl<'a> ClockEngine<'a> {
                     let server = server as u32;
                     let length = queues.length(server);
                     if length > 0 {
-                        queues.set(server, length - 1);
+                        queues.replace(server, length, length - 1);
                         tally.leave(length, strikes);
                     }
                 }
@@ -286,8 +286,9 @@ impl<'a> ClockEngine<'a> {
                     let dispatcher = system.dispatchers.draw(&mut self.dispatcher_stream);
                     let server = chooser.choose(dispatcher, queues, &mut choices);
                     let found = queues.length(server);
+                    tally.choose(server, strikes);
                     if found < buffer {
-                        queues.set(server, found + 1);
+                        queues.replace(server, found, found + 1);
                         tally.join(found, strikes);
                     } else if full {
                         tally.block(found);
@@ -334,8 +335,7 @@ impl Engine for ClockEngine<'_> {
             && let Some((tick, strikes, before_end)) = self.ticker.steps(end)
             && let Some(tally) = observer.tally()
         {
-            tally.go_on(strikes, tick);
-            let last = before_end.min(strikes.saturating_add(events));
+            let last = tally.go_on(strikes, before_end.min(strikes.saturating_add(events)), tick);
             let strikes = self.count(strikes, last, tally)?;
             tally.pause(strikes);
             self.ticker.set_strikes(strikes);

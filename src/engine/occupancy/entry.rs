@@ -2,8 +2,8 @@
 
 use super::counts::Counts;
 use crate::model::Servers;
-use crate::policy::Dispatch;
 use crate::policy::level_law::LevelLaw;
+use crate::policy::{Dispatch, two_distinct};
 use crate::random::Stream;
 
 /// Draws where arrivals join.
@@ -110,14 +110,14 @@ fn part(parts: &[(f64, usize, bool)], stream: &mut Stream) -> (usize, bool) {
 /// The largest of d ranks, drawn uniformly.
 #[inline]
 fn largest_rank(servers: u64, d: usize, replacement: bool, stream: &mut Stream) -> u64 {
+    if d == 2 && servers < 1 << 32 {
+        let (one, other) =
+            if replacement { stream.below_both(servers, servers) } else { two_distinct(servers, stream) };
+        return one.max(other);
+    }
     let first = stream.below(servers);
     if replacement {
         return (1..d).fold(first, |largest, _| largest.max(stream.below(servers)));
-    }
-    if d == 2 {
-        // Of the others, those from the first on have moved one up.
-        let second = stream.below(servers - 1);
-        return first.max(second + u64::from(second >= first));
     }
     let mut drawn = [first; FEW as usize];
     for i in 1..d {

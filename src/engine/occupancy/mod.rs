@@ -234,8 +234,7 @@ impl Engine for OccupancyEngine<'_> {
             && let Some((tick, strikes, before_end)) = self.ticker.steps(end)
             && let Some(tally) = observer.tally()
         {
-            tally.go_on(strikes, tick);
-            let last = before_end.min(strikes.saturating_add(events));
+            let last = tally.go_on(strikes, before_end.min(strikes.saturating_add(events)), tick);
             let strikes = self.count(strikes, last, tally);
             tally.pause(strikes);
             self.ticker.set_strikes(strikes);

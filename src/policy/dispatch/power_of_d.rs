@@ -103,11 +103,15 @@ impl Choose for Ready {
     #[inline]
     fn choose(&mut self, _: u32, view: &View, stream: &mut Stream) -> u32 {
         match self {
-            Self::Independent { d, servers } => first_shortest(*d, view, || stream.below(*servers) as u32),
-            Self::IndependentByRate { d, servers } => first_shortest(*d, view, || servers.draw(stream)),
+            Self::Independent { d: 2, servers } => {
+                let (one, other) = stream.below_both(*servers, *servers);
+                first_shortest(2, view, [one as u32, other as u32].into_iter())
+            }
+            Self::Independent { d, servers } => first_shortest(*d, view, std::iter::repeat_with(|| stream.below(*servers) as u32)),
+            Self::IndependentByRate { d, servers } => first_shortest(*d, view, std::iter::repeat_with(|| servers.draw(stream))),
             Self::Distinct(sampler) => {
-                let mut sample = sampler.draw(stream).iter();
-                first_shortest(sample.len() as u64, view, || *sample.next().expect("one for each of its length"))
+                let sample = sampler.draw(stream);
+                first_shortest(sample.len() as u64, view, sample.iter().copied())
             }
             Self::DistinctByRate(sampler) => any_shortest(sampler.draw(stream), view, stream),
         }
@@ -116,15 +120,11 @@ impl Choose for Ready {
 
 /// The first of the shortest of d samples: when any order of them is as likely as another, ties are broken uniformly.
 #[inline]
-fn first_shortest(d: u64, view: &View, mut sample: impl FnMut() -> u32) -> u32 {
-    let mut best = sample();
-    for _ in 1..d {
-        let next = sample();
-        if view.length(next) < view.length(best) {
-            best = next;
-        }
-    }
-    best
+fn first_shortest(d: u64, view: &View, samples: impl Iterator<Item = u32>) -> u32 {
+    let samples = samples.take(d as usize).map(|server| (view.length(server), server));
+    // As good as a coin: taken without a branch.
+    let shortest = samples.reduce(|shortest, next| if next.0 < shortest.0 { next } else { shortest });
+    shortest.map_or(0, |(_, server)| server)
 }
 
 #[cfg(test)]
