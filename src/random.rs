@@ -9,7 +9,7 @@
 //! the same job sizes (common random numbers).
 
 use rand::{Rng, SeedableRng};
-use rand_distr::{Distribution, Exp1, StandardNormal};
+use rand_distr::{Distribution, Exp1, Poisson, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// What a stream of random numbers is used for.
@@ -31,10 +31,12 @@ pub enum Component {
     Losses,
     /// Jobs and positions in the initial state.
     Initial,
+    /// How much happens within a stretch of real time, where an engine moves in equal steps.
+    Gaps,
 }
 
 /// The number of components.
-const COMPONENTS: usize = Component::Initial as usize + 1;
+const COMPONENTS: usize = Component::Gaps as usize + 1;
 
 /// The streams of one replication.
 #[derive(Clone, Debug)]
@@ -147,6 +149,11 @@ impl Stream {
     pub fn normal(&mut self) -> f64 {
         // The tail takes logarithms of numbers of at least 2^-53 only, so nothing needs to be thrown away.
         StandardNormal.sample(&mut self.0)
+    }
+
+    /// A Poisson number; 0 if the mean is not above 0.
+    pub fn poisson(&mut self, mean: f64) -> u64 {
+        Poisson::new(mean).map_or(0, |law| law.sample(&mut self.0) as u64)
     }
 }
 

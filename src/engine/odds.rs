@@ -29,6 +29,28 @@ pub(super) struct Odds {
     servers: Weights,
 }
 
+/// Odds of servers that all have the weight 2^shift.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Equal {
+    services: u64,
+    total: u64,
+    shift: u32,
+}
+
+impl Equal {
+    /// Draws an offer, which [`Equal::service`] reads.
+    #[inline(always)]
+    pub(super) fn draw(self, stream: &mut Stream) -> u64 {
+        ((u128::from(stream.bits()) * u128::from(self.total)) >> 64) as u64
+    }
+
+    /// The server that is offered a service; none if it is an arrival.
+    #[inline(always)]
+    pub(super) fn service(self, drawn: u64) -> Option<u64> {
+        (drawn < self.services).then_some(drawn >> self.shift)
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Weights {
     /// Each server has the weight 2^shift.
@@ -62,6 +84,14 @@ impl Odds {
         let services = classes.iter().map(|(weight, ..)| weight).sum();
         let total = services + (arrival_rate * scale).round() as u64;
         Self { services, total, servers: Weights::Classes(classes) }
+    }
+
+    /// The odds, if all servers have the same weight.
+    pub(super) fn equal(&self) -> Option<Equal> {
+        match self.servers {
+            Weights::Equal { shift } => Some(Equal { services: self.services, total: self.total, shift }),
+            Weights::Classes(_) => None,
+        }
     }
 
     /// Draws an offer.

@@ -1,10 +1,14 @@
 //! What a memoryless engine that moves in equal steps can count by itself, instead of telling every event.
 //!
-//! Times are whole numbers of strikes of the clock. The integral of a count c over the window is found from its changes,
+//! Times are whole numbers of strikes of the clock. The integral of a count c over T strikes is found from its changes,
 //! `c(T) T - sum of t (change of c)`, and that of its square from the changes of the square, so that an event touches the
-//! level it changes and nothing has to be brought up to date. All sums are whole numbers, and exact.
+//! level it changes and nothing has to be brought up to date. Counting goes in blocks that are short enough for sums of 64
+//! bits; the sums of all blocks have 128. They are whole numbers, and exact.
 
+use super::Progress;
+use super::ticker::Steps;
 use crate::model::{Sum, TimeHistogram, Total};
+use crate::random::Stream;
 
 /// What is counted besides averages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,9 +32,12 @@ pub struct Tally {
     /// Time between two strikes, and the last strike before the window; set when counting begins.
     tick: f64,
     first: u64,
-    /// The last strike at which anything was counted.
+    /// The last strike at which anything was counted, and the one before the present block.
     last: u64,
+    block: u64,
     levels: Vec<Level>,
+    /// Sums over the blocks that are over, by level.
+    areas: Vec<Areas>,
     /// What changes seldom, by level.
     edges: Vec<Edges>,
     histograms: Vec<History>,
@@ -38,10 +45,15 @@ pub struct Tally {
     /// The length of the shortest queue: how many levels hold all servers.
     shortest: u32,
     sum_of_shortest: u64,
-    /// Jobs inside at the opening, and more than that now; the sum of `t (change of its square)`.
+    /// Jobs inside at the opening, and more than that before the present block.
     start: u64,
+    more_before: i64,
+    /// More than that again now; in this block the sums of `t (change)` and of `t (change of the square)`.
     more: i64,
-    squares: i128,
+    more_changes: i64,
+    more_squares: i64,
+    /// Sums of what there is more than at the opening, over the blocks that are over.
+    more_areas: Areas,
     first_half: Option<f64>,
     blocked: u64,
     /// Sum of the numbers that lost jobs found.
@@ -56,9 +68,16 @@ struct Level {
     count: u64,
     /// How often it rose: jobs that joined and found one fewer.
     joined: u64,
-    /// The sum of `t (change of the count)`.
-    changes: i128,
-    /// The sum of `t (change of its square)`.
+    /// In this block: the sum of `t (change of the count)`.
+    changes: u64,
+    /// And the sum of `t (change of its square)`, both modulo 2^64.
+    squares: u64,
+}
+
+/// Sums over strikes of a count and of its square.
+#[derive(Clone, Copy, Debug, Default)]
+struct Areas {
+    area: i128,
     squares: i128,
 }
 
@@ -97,11 +116,17 @@ pub const BURST_SIZES: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Bursts {
     server: u32,
+    /// A job that comes that long after the first, or later, starts a burst of its own.
     length: f64,
-    /// A job that comes at this time or later starts a burst of its own.
-    end: f64,
+    /// How often the clock strikes in that time, on average.
+    strikes: f64,
+    /// The strike of the first job of the burst, and how often the clock has struck within `length` of it, once that is
+    /// drawn: a Poisson number, whatever happens at the strikes.
+    begun: u64,
+    within: Option<u64>,
+    gaps: Option<Stream>,
     size: u64,
-    /// Bursts that are over, and the jobs in them.
+    /// Bursts that are over.
     pub bursts: u64,
     /// The jobs in them.
     pub jobs: u64,
@@ -120,15 +145,20 @@ impl Tally {
             tick: 0.0,
             first: 0,
             last: 0,
+            block: 0,
             levels: Vec::new(),
+            areas: Vec::new(),
             edges: Vec::new(),
             histograms: Vec::new(),
             histogram_levels: wanted.histograms,
             shortest: at_least.iter().take_while(|&&count| count == servers).count() as u32,
             sum_of_shortest: 0,
             start: at_least.iter().sum(),
+            more_before: 0,
             more: 0,
-            squares: 0,
+            more_changes: 0,
+            more_squares: 0,
+            more_areas: Areas::default(),
             first_half: None,
             blocked: 0,
             found_by_blocked: 0,
@@ -141,6 +171,7 @@ impl Tally {
 
     fn add_level(&mut self, count: u64) {
         self.levels.push(Level { count, ..Level::default() });
+        self.areas.push(Areas::default());
         self.edges.push(Edges { start: count, ..Edges::default() });
         if self.histograms.len() < self.histogram_levels {
             self.histograms.push(History { since: self.first, ..History::default() });
@@ -152,37 +183,71 @@ impl Tally {
         self.tick > 0.0
     }
 
-    /// Counting goes on; the clock has struck `strikes` times so far. Returns up to which strike it may go on, `last` at
-    /// most: then it must pause.
-    pub(super) fn go_on(&mut self, strikes: u64, last: u64, tick: f64) -> u64 {
+    /// Counts up to a number of events, or the end of the steps: `count` counts from one strike to another. Returns how often
+    /// the clock has struck, and whether that is the end.
+    pub(super) fn count<E>(
+        &mut self,
+        steps: &Steps,
+        events: u64,
+        gaps: &Stream,
+        mut count: impl FnMut(&mut Self, u64, u64) -> Result<(), E>,
+    ) -> Result<(u64, Progress), E> {
+        let Steps { tick, mut strikes, before_end } = *steps;
         if !self.is_used() {
             (self.tick, self.first, self.last) = (tick, strikes, strikes);
             self.before_middle = Some(((self.middle / tick).ceil() as u64).saturating_sub(1).max(strikes));
             self.histograms.iter_mut().for_each(|history| history.since = strikes);
-        }
-        match self.before_middle {
-            Some(before) if before > strikes => last.min(before),
-            Some(_) => {
-                self.pass_middle();
-                last
+            if let Some(bursts) = &mut self.bursts {
+                bursts.begin(tick, gaps);
             }
-            None => last,
+        }
+        let last = before_end.min(strikes.saturating_add(events));
+        let longest = self.longest_block();
+        loop {
+            if self.before_middle.is_some_and(|before| before <= strikes) {
+                self.pass_middle();
+            }
+            if strikes >= last {
+                let progress = if strikes >= before_end { Progress::Reached } else { Progress::Paused };
+                return Ok((strikes, progress));
+            }
+            let stop = last.min(self.before_middle.unwrap_or(last)).min(strikes.saturating_add(longest));
+            self.block = strikes;
+            count(self, strikes, stop)?;
+            self.close_block(stop);
+            strikes = stop;
         }
     }
 
-    /// The clock has struck so many times when counting pauses.
-    pub(super) fn pause(&mut self, strikes: u64) {
-        self.last = strikes;
-        if self.before_middle.is_some_and(|before| strikes >= before) {
-            self.pass_middle();
+    /// How many strikes a block may have: over T strikes a count of at most N changes by at most T, so the sum of
+    /// `t (change of its square)` is at most 2 N T^2, which must stay below 2^62; and so for all jobs.
+    fn longest_block(&self) -> u64 {
+        let largest = (self.servers as f64).max(1e6);
+        (2_f64.powi(60) / largest).sqrt() as u64
+    }
+
+    /// The block is over: its sums go to those of all blocks.
+    fn close_block(&mut self, strikes: u64) {
+        let length = strikes - self.block;
+        for (level, areas) in self.levels.iter_mut().zip(&mut self.areas) {
+            areas.add(i128::from(level.count), length, level.changes as i64, level.squares as i64);
+            (level.changes, level.squares) = (0, 0);
         }
+        // (b + d)^2 = b^2 + 2 b d + d^2, where b was there before the block.
+        let mut further = Areas::default();
+        further.add(i128::from(self.more), length, self.more_changes, self.more_squares);
+        let before = i128::from(self.more_before);
+        self.more_areas.area += before * i128::from(length) + further.area;
+        self.more_areas.squares += before * before * i128::from(length) + 2 * before * further.area + further.squares;
+        self.more_before += self.more;
+        (self.more, self.more_changes, self.more_squares) = (0, 0, 0);
+        self.last = strikes;
     }
 
     /// Nothing more happens before the middle.
     fn pass_middle(&mut self) {
         self.before_middle = None;
-        let more = self.more as f64;
-        self.first_half = Some(self.integral(self.more_area() as f64, 0.0, more, self.middle));
+        self.first_half = Some(self.integral(self.more_areas.area as f64, 0.0, self.more_before as f64, self.middle));
     }
 
     /// A job joins a server which holds `found`.
@@ -196,17 +261,19 @@ impl Tally {
             self.rank(found);
         }
         self.sum_of_shortest += u64::from(self.shortest);
-        let time = (strike - self.first) as i64;
+        let time = strike - self.block;
         let level = &mut self.levels[index];
         let old = level.count;
-        level.count += 1;
+        level.count = old + 1;
         level.joined += 1;
-        level.changes += i128::from(time);
-        level.squares += i128::from(time) * i128::from(2 * old as i64 + 1);
-        self.squares += i128::from(time) * i128::from(2 * self.more + 1);
+        level.changes = level.changes.wrapping_add(time);
+        level.squares = level.squares.wrapping_add(time * (2 * old + 1));
+        let time = time as i64;
+        self.more_changes += time;
+        self.more_squares += time * (2 * self.more + 1);
         self.more += 1;
         if old == 0 || old + 1 == self.servers {
-            self.rise_at_edge(index, time as u64);
+            self.rise_at_edge(index, strike);
         }
         if let Some(history) = self.histograms.get_mut(index) {
             history.leave(old, strike);
@@ -217,16 +284,18 @@ impl Tally {
     #[inline(always)]
     pub(super) fn leave(&mut self, length: u32, strike: u64) {
         let index = length as usize - 1;
-        let time = (strike - self.first) as i64;
+        let time = strike - self.block;
         let level = &mut self.levels[index];
         let old = level.count;
-        level.count -= 1;
-        level.changes -= i128::from(time);
-        level.squares -= i128::from(time) * i128::from(2 * old as i64 - 1);
-        self.squares -= i128::from(time) * i128::from(2 * self.more - 1);
+        level.count = old - 1;
+        level.changes = level.changes.wrapping_sub(time);
+        level.squares = level.squares.wrapping_sub(time * (2 * old - 1));
+        let time = time as i64;
+        self.more_changes -= time;
+        self.more_squares -= time * (2 * self.more - 1);
         self.more -= 1;
         if old == 1 || old == self.servers {
-            self.fall_at_edge(index, time as u64);
+            self.fall_at_edge(index, strike);
         }
         if let Some(history) = self.histograms.get_mut(index) {
             history.leave(old, strike);
@@ -248,7 +317,7 @@ impl Tally {
     #[inline(always)]
     pub(super) fn choose(&mut self, server: u32, strike: u64) {
         if let Some(bursts) = &mut self.bursts {
-            bursts.add(server, strike as f64 * self.tick);
+            bursts.add(server, strike);
         }
     }
 
@@ -262,7 +331,8 @@ impl Tally {
 
     /// A level rises from 0, or to all servers.
     #[inline]
-    fn rise_at_edge(&mut self, index: usize, time: u64) {
+    fn rise_at_edge(&mut self, index: usize, strike: u64) {
+        let time = strike - self.first;
         let (count, edges) = (self.levels[index].count, &mut self.edges[index]);
         if count == 1 {
             edges.empty = edges.empty.wrapping_add(time);
@@ -275,7 +345,8 @@ impl Tally {
 
     /// A level falls to 0, or from all servers.
     #[inline]
-    fn fall_at_edge(&mut self, index: usize, time: u64) {
+    fn fall_at_edge(&mut self, index: usize, strike: u64) {
+        let time = strike - self.first;
         let (count, edges) = (self.levels[index].count, &mut self.edges[index]);
         if count == 0 {
             edges.empty = edges.empty.wrapping_sub(time);
@@ -284,17 +355,6 @@ impl Tally {
             edges.full = edges.full.wrapping_add(time);
             self.shortest -= 1;
         }
-    }
-
-    /// How many strikes counting has lasted.
-    fn strikes(&self) -> i128 {
-        i128::from(self.last - self.first)
-    }
-
-    /// The sum over strikes of the number of jobs inside, less that at the opening.
-    fn more_area(&self) -> i128 {
-        let changes: i128 = self.levels.iter().map(|level| level.changes).sum();
-        i128::from(self.more) * self.strikes() - changes
     }
 
     /// An integral over the window up to a time, from its sum over strikes and its values at the ends.
@@ -306,13 +366,10 @@ impl Tally {
 
     /// For k = 1, 2, ...: the number of servers with at least k jobs at the close, its integral and that of its square.
     pub fn levels(&self, closed: f64) -> impl Iterator<Item = (u64, f64, f64)> {
-        let strikes = self.strikes();
-        self.levels.iter().zip(&self.edges).map(move |(level, edges)| {
+        self.levels.iter().zip(&self.areas).zip(&self.edges).map(move |((level, areas), edges)| {
             let (start, count) = (edges.start as f64, level.count as f64);
-            let area = i128::from(level.count) * strikes - level.changes;
-            let squares = i128::from(level.count) * i128::from(level.count) * strikes - level.squares;
-            let area = self.integral(area as f64, start, count, closed);
-            (level.count, area, self.integral(squares as f64, start * start, count * count, closed))
+            let area = self.integral(areas.area as f64, start, count, closed);
+            (level.count, area, self.integral(areas.squares as f64, start * start, count * count, closed))
         })
     }
 
@@ -335,14 +392,12 @@ impl Tally {
     /// Integrals of the number of jobs inside, less that at the opening: of itself, of its square, of itself over the
     /// first half of the window; and the time without any job.
     pub fn jobs(&self, closed: f64) -> [f64; 4] {
-        let more = self.more as f64;
-        let squares = i128::from(self.more) * i128::from(self.more) * self.strikes() - self.squares;
-        let area = self.integral(self.more_area() as f64, 0.0, more, closed);
+        let more = self.more_before as f64;
+        let Areas { area, squares } = self.more_areas;
+        // If nothing has happened since, the middle is passed without a strike.
+        let half = self.first_half.unwrap_or_else(|| self.integral(area as f64, 0.0, more, self.middle));
+        let area = self.integral(area as f64, 0.0, more, closed);
         let squares = self.integral(squares as f64, 0.0, more * more, closed);
-        let half = self.first_half.unwrap_or_else(|| {
-            // Nothing has happened since: the middle is passed without a strike.
-            self.integral(self.more_area() as f64, 0.0, more, self.middle)
-        });
         [area, squares, half, self.empty(0, closed)]
     }
 
@@ -379,7 +434,6 @@ impl Tally {
 
     /// The integral of `N sum_n Q_n^2 - (sum_n Q_n)^2`.
     pub fn scaled_imbalance(&self, closed: f64) -> f64 {
-        let strikes = self.strikes();
         let servers = i128::from(self.servers);
         // A queue of k jobs has 1 + 3 + ... + (2k - 1) as its square.
         let odd = |index: usize| i128::try_from(2 * index + 1).unwrap_or(i128::MAX);
@@ -391,30 +445,27 @@ impl Tally {
             }
             (servers * squares - jobs * jobs) as f64
         };
-        let areas = self.levels.iter().map(|level| i128::from(level.count) * strikes - level.changes);
-        let squares: i128 = areas.enumerate().map(|(index, area)| odd(index) * area).sum();
-        let (start, more) = (i128::from(self.start), i128::from(self.more));
-        let square_of_more = more * more * strikes - self.squares;
-        let square_of_jobs = start * start * strikes + 2 * start * self.more_area() + square_of_more;
+        let squares: i128 = self.areas.iter().enumerate().map(|(index, areas)| odd(index) * areas.area).sum();
+        let (start, strikes) = (i128::from(self.start), i128::from(self.last - self.first));
+        let more = &self.more_areas;
+        let square_of_jobs = start * start * strikes + 2 * start * more.area + more.squares;
         let sum = servers * squares - square_of_jobs;
         let at_open = state(&mut self.edges.iter().map(|edges| edges.start));
         let at_close = state(&mut self.levels.iter().map(|level| level.count));
         self.integral(sum as f64, at_open, at_close, closed)
     }
 
-    /// The time inside the window of all jobs, job by job.
+    /// The time inside the window of all jobs, level by level.
     pub fn time_of_jobs(&self, closed: f64) -> f64 {
-        let joined_less_left: i128 = self.levels.iter().map(|level| level.changes).sum();
-        let joined_less_left = joined_less_left + i128::from(self.more) * i128::from(self.first);
-        let joined = self.start as f64 * self.opened + joined_less_left as f64 * self.tick;
-        (self.start as i64 + self.more) as f64 * closed - joined
+        let sum: i128 = self.areas.iter().map(|areas| areas.area).sum();
+        self.integral(sum as f64, self.start as f64, (self.start as i64 + self.more_before) as f64, closed)
     }
 
     /// Jobs given to servers, lost, and completed; and the summed regret.
     pub fn counts(&self) -> [u64; 4] {
         let joined: u64 = self.levels.iter().map(|level| level.joined).sum();
         let found: u64 = (0..).zip(&self.levels).map(|(found, level)| found * level.joined).sum();
-        let left = (joined as i64 - self.more) as u64;
+        let left = (joined as i64 - self.more_before) as u64;
         [joined + self.blocked, self.blocked, left, found + self.found_by_blocked - self.sum_of_shortest]
     }
 
@@ -436,6 +487,14 @@ impl Tally {
     }
 }
 
+impl Areas {
+    /// A block of a count, from its value at the end and its changes.
+    fn add(&mut self, count: i128, strikes: u64, changes: i64, squares: i64) {
+        self.area += count * i128::from(strikes) - i128::from(changes);
+        self.squares += count * count * i128::from(strikes) - i128::from(squares);
+    }
+}
+
 impl History {
     /// The level has been at a count until now.
     #[inline(always)]
@@ -447,17 +506,41 @@ impl History {
 
 impl Bursts {
     fn new(length: f64) -> Self {
-        Self { server: 0, length, end: 0.0, size: 0, bursts: 0, jobs: 0, counts: vec![0; BURST_SIZES + 1] }
+        Self {
+            server: 0,
+            length,
+            strikes: 0.0,
+            begun: 0,
+            within: None,
+            gaps: None,
+            size: 0,
+            bursts: 0,
+            jobs: 0,
+            counts: vec![0; BURST_SIZES + 1],
+        }
+    }
+
+    fn begin(&mut self, tick: f64, gaps: &Stream) {
+        self.strikes = self.length / tick;
+        self.gaps = Some(gaps.clone());
     }
 
     #[inline(always)]
-    fn add(&mut self, server: u32, time: f64) {
-        if server == self.server && time < self.end {
+    fn add(&mut self, server: u32, strike: u64) {
+        if server == self.server && self.size > 0 && self.is_within(strike) {
             self.size += 1;
         } else {
             self.finish();
-            (self.server, self.end, self.size) = (server, time + self.length, 1);
+            (self.server, self.begun, self.within, self.size) = (server, strike, None, 1);
         }
+    }
+
+    /// Whether a strike comes within the length of the burst.
+    fn is_within(&mut self, strike: u64) -> bool {
+        let strikes = self.strikes;
+        let gaps = &mut self.gaps;
+        let within = *self.within.get_or_insert_with(|| gaps.as_mut().map_or(0, |stream| stream.poisson(strikes)));
+        strike - self.begun <= within
     }
 
     #[inline(always)]

@@ -11,6 +11,17 @@ pub enum Holding {
     Expected,
 }
 
+/// Equal steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    /// The time of one.
+    pub(super) tick: f64,
+    /// How many there have been.
+    pub(super) strikes: u64,
+    /// How many there are before the end, in all.
+    pub(super) before_end: u64,
+}
+
 /// A clock that strikes at a constant rate.
 #[derive(Clone, Debug)]
 pub(super) struct Ticker {
@@ -35,8 +46,8 @@ impl Ticker {
         self.next
     }
 
-    /// In equal steps: the time of a step, how many strikes have been, and how many are before a time in all.
-    pub(super) fn steps(&self, end: f64) -> Option<(f64, u64, u64)> {
+    /// The equal steps up to a time, if steps are equal.
+    pub(super) fn steps(&self, end: f64) -> Option<Steps> {
         if self.holding == Holding::Sampled {
             return None;
         }
@@ -48,7 +59,7 @@ impl Ticker {
         while ((before + 1) as f64) * self.tick < end && before < 1 << 59 {
             before += 1;
         }
-        Some((self.tick, self.strikes - 1, before))
+        Some(Steps { tick: self.tick, strikes: self.strikes - 1, before_end: before })
     }
 
     /// So many strikes have been.

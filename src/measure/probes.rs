@@ -27,7 +27,7 @@ use crate::engine::{
     Wanted,
 };
 use crate::model::{NonNegative, Servers, Sum, System, Window};
-use crate::policy::{Information, Policy};
+use crate::policy::{Information, Need, Policy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +90,46 @@ impl Default for Measure {
     }
 }
 
+impl Measure {
+    /// All probes off.
+    pub fn nothing() -> Self {
+        Self {
+            tail_fraction: false,
+            tail_histogram_levels: 0,
+            delays: false,
+            quantiles: Vec::new(),
+            classes: false,
+            dispatchers: false,
+            estimates: false,
+            imbalance: false,
+            queue_range: false,
+            chosen_rank: false,
+            burst_size: false,
+            coincidence_window: NonNegative::new(0.0).expect("0 is not negative"),
+            estimate_age: false,
+            trajectory: None,
+        }
+    }
+
+    /// Whether all that is measured are counts and averages that a memoryless engine can keep by itself.
+    pub fn can_be_counted(&self, system: &System, policy: &Policy) -> bool {
+        let servers = &system.servers;
+        let sees_truth = match &policy.information {
+            Information::Exact(exact) => exact.query_delay.is_zero() || policy.dispatch.lengths_asked(servers) == 0,
+            Information::Delayed(_) => policy.information.is_exact(),
+            Information::None => policy.dispatch.need(servers) == Need::Nothing,
+            Information::Rules(_) => false,
+        };
+        let by_dispatcher = self.coincidence_window.get() > 0.0 || self.dispatchers;
+        // Of some strategies the messages are random too.
+        sees_truth
+            && !policy.asks_at_random()
+            && servers.classes().len() == 1
+            && self.trajectory.is_none()
+            && !(by_dispatcher && system.dispatchers.len() > 1)
+    }
+}
+
 /// The probes of one replication.
 #[derive(Clone, Debug)]
 pub struct Probes {
@@ -120,7 +160,6 @@ pub struct Probes {
     /// Where an engine may count by itself, and the messages that go with each job.
     tally: Option<Tally>,
     messages_per_choice: u64,
-    dispatcher_count: u32,
     /// Services that no job took, in slotted time.
     unused_services: u64,
     slotted: bool,
@@ -171,7 +210,6 @@ impl Probes {
             departures_unknown: snapshot.remaining_time.is_none(),
             tally: None,
             messages_per_choice: 0,
-            dispatcher_count: system.dispatchers.len(),
             unused_services: 0,
             slotted: snapshot.slotted,
             queries,
@@ -190,17 +228,11 @@ impl Probes {
         self
     }
 
-    /// The probes, for which an engine may count by itself if they want no more than it counts; `messages_per_choice` are
-    /// sent for each job then.
+    /// The probes, for which an engine may count by itself; [`Measure::can_be_counted`] tells whether that is all they want.
+    /// `messages_per_choice` are sent for each job then.
     #[must_use]
-    pub fn counting(mut self, messages_per_choice: u64, snapshot: &Snapshot<'_>) -> Self {
-        let wants_more = self.trajectory.is_some()
-            || self.dispatcher_count > 1 && (self.coincidences.is_some() || self.dispatchers.is_some());
-        let can_be_counted = self.departures_unknown
-            && self.servers.classes().len() == 1
-            && snapshot.estimates.is_empty()
-            && !self.queries;
-        if can_be_counted && !wants_more {
+    pub fn counting(mut self, messages_per_choice: u64) -> Self {
+        if self.departures_unknown {
             let middle = self.window.open + self.window.length() / 2.0;
             let wanted = Wanted {
                 histograms: self.occupancy.as_ref().map_or(0, Occupancy::histograms),

@@ -71,12 +71,17 @@ impl View {
     }
 
     /// The length at one server.
-    #[inline]
+    #[inline(always)]
     pub fn length(&self, server: u32) -> u32 {
         match self.lengths.get(server as usize) {
             Some(&length) => length,
-            None => self.groups[self.group_of(server)].length(server),
+            None => self.length_in_order(server),
         }
+    }
+
+    #[inline(never)]
+    fn length_in_order(&self, server: u32) -> u32 {
+        self.groups[self.group_of(server)].length(server)
     }
 
     /// The sum of all lengths.

@@ -4,7 +4,7 @@ use super::file::EngineSpec;
 use super::plan::Plan;
 use crate::engine::{ClockEngine, Holding, OccupancyEngine};
 use crate::measure::Measure;
-use crate::model::{Fault, System, Window};
+use crate::model::{Fault, System};
 use crate::policy::{Information, Policy};
 
 /// An engine of continuous or slotted time.
@@ -114,28 +114,31 @@ impl Plan {
     /// all that is asked for; real ones where anything depends on the law of a stretch of time.
     pub fn holding(&self) -> Holding {
         let steady = (self.window.open > 0.0 || self.choose.warmup) && !self.is_overloaded();
-        if steady && !takes_real_time(&self.system, &self.policy, &self.measure, self.window) {
-            Holding::Expected
-        } else {
-            Holding::Sampled
-        }
+        if steady && !self.takes_real_time() { Holding::Expected } else { Holding::Sampled }
     }
-}
 
-/// Whether a probe or a message looks at the clock on the wall.
-fn takes_real_time(system: &System, policy: &Policy, measure: &Measure, window: Window) -> bool {
-    let probes = measure.trajectory.is_some()
-        || measure.burst_size
-        || (measure.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1);
-    let messages = match &policy.information {
-        Information::Exact(exact) => !exact.query_delay.is_zero(),
-        Information::Delayed(delayed) => delayed.age.get() > 0.0,
-        Information::None => false,
-        Information::Rules(rules) => {
-            rules.periodic.is_some() || rules.channels().any(|channel| !channel.delay.is_zero())
-        }
-    };
-    // A window that the clock strikes in only a few times would tell the steps apart from real time.
-    let strikes = (system.arrivals.rate + system.servers.total_rate()) * window.length();
-    probes || messages || strikes < 1e3
+    /// Whether a memoryless engine may count by itself instead of telling what happens: all but parts of the window.
+    pub fn is_counted(&self) -> bool {
+        self.batching.is_none() && self.measure.can_be_counted(&self.system, &self.policy)
+    }
+
+    /// Whether a probe or a message looks at the clock on the wall.
+    fn takes_real_time(&self) -> bool {
+        let Self { system, policy, measure, window, .. } = self;
+        // An engine that counts by itself draws what happens within a burst.
+        let probes = measure.trajectory.is_some()
+            || (measure.burst_size && !self.is_counted())
+            || (measure.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1);
+        let messages = match &policy.information {
+            Information::Exact(exact) => !exact.query_delay.is_zero(),
+            Information::Delayed(delayed) => delayed.age.get() > 0.0,
+            Information::None => false,
+            Information::Rules(rules) => {
+                rules.periodic.is_some() || rules.channels().any(|channel| !channel.delay.is_zero())
+            }
+        };
+        // A window that the clock strikes in only a few times would tell the steps apart from real time.
+        let strikes = (system.arrivals.rate + system.servers.total_rate()) * window.length();
+        probes || messages || strikes < 1e3
+    }
 }

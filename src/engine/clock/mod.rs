@@ -22,11 +22,11 @@
 //! only: time courses, and whatever depends on the law of a stretch of time, take real times ([`Holding::Sampled`]).
 
 mod agenda;
+mod counting;
 
 use super::beliefs::Beliefs;
 use super::observer::{Admitted, Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
-use super::odds::{Odds, Offer};
-use super::tally::Tally;
+use super::odds::{Equal, Odds, Offer};
 use super::ticker::{Holding, Ticker};
 use super::{Engine, EngineError, Progress};
 use crate::model::law::Erlang;
@@ -36,6 +36,7 @@ use crate::policy::information::{Information, Phase};
 use crate::policy::{Need, Policy, View};
 use crate::random::{Component, Stream, Streams};
 use agenda::{Agenda, Due, Query};
+use counting::Counting;
 
 /// One replication of one memoryless system under one policy.
 pub struct ClockEngine<'a> {
@@ -60,6 +61,7 @@ pub struct ClockEngine<'a> {
     dispatcher_stream: Stream,
     dispatch_stream: Stream,
     query_stream: Stream,
+    gap_stream: Stream,
     /// True queue lengths.
     queues: View,
 }
@@ -130,6 +132,7 @@ impl<'a> ClockEngine<'a> {
             dispatcher_stream: streams.take(Component::Dispatchers),
             dispatch_stream,
             query_stream: streams.take(Component::Delays),
+            gap_stream: streams.take(Component::Gaps),
             queues: View::truth(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
         };
         engine.put_first_reports();
@@ -256,54 +259,13 @@ impl<'a> ClockEngine<'a> {
         }
     }
 
-    /// Whether nothing but arrivals and services ever happens, and the truth is looked at.
-    fn is_plain(&self) -> bool {
-        self.beliefs.is_idle()
+    /// The odds, if nothing but arrivals and services of equal servers ever happens, and the truth is looked at.
+    fn plain_odds(&self) -> Option<Equal> {
+        let plain = self.beliefs.is_idle()
             && self.query_delay.is_none()
             && self.age.is_none()
-            && self.system.servers.classes().len() == 1
-    }
-
-    /// Runs in equal steps and only counts: up to `last` strikes in all, of which there have been `strikes`.
-    fn count(&mut self, mut strikes: u64, last: u64, tally: &mut Tally) -> Result<u64, EngineError> {
-        let Self { system, chooser, odds, queues, .. } = self;
-        let buffer = system.buffer.unwrap_or(u32::MAX);
-        let full = system.buffer.is_some();
-        let (mut offers, mut choices) = (self.offer_stream.clone(), self.dispatch_stream.clone());
-        let mut overflow = None;
-        while strikes < last {
-            strikes += 1;
-            match odds.draw(&mut offers) {
-                Offer::Service { server, .. } => {
-                    let server = server as u32;
-                    let length = queues.length(server);
-                    if length > 0 {
-                        queues.replace(server, length, length - 1);
-                        tally.leave(length, strikes);
-                    }
-                }
-                Offer::Arrival => {
-                    let dispatcher = system.dispatchers.draw(&mut self.dispatcher_stream);
-                    let server = chooser.choose(dispatcher, queues, &mut choices);
-                    let found = queues.length(server);
-                    tally.choose(server, strikes);
-                    if found < buffer {
-                        queues.replace(server, found, found + 1);
-                        tally.join(found, strikes);
-                    } else if full {
-                        tally.block(found);
-                    } else {
-                        overflow = Some(server);
-                        break;
-                    }
-                }
-            }
-        }
-        (self.offer_stream, self.dispatch_stream) = (offers, choices);
-        match overflow {
-            None => Ok(strikes),
-            Some(server) => Err(EngineError::LengthOverflow { time: self.now, server }),
-        }
+            && self.system.servers.classes().len() == 1;
+        self.odds.equal().filter(|_| plain)
     }
 
     /// What was on the agenda happens.
@@ -331,17 +293,20 @@ impl<'a> ClockEngine<'a> {
 
 impl Engine for ClockEngine<'_> {
     fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
-        if self.is_plain()
-            && let Some((tick, strikes, before_end)) = self.ticker.steps(end)
+        if let Some(odds) = self.plain_odds()
+            && let Some(steps) = self.ticker.steps(end)
             && let Some(tally) = observer.tally()
         {
-            let last = tally.go_on(strikes, before_end.min(strikes.saturating_add(events)), tick);
-            let strikes = self.count(strikes, last, tally)?;
-            tally.pause(strikes);
+            let Self { system, chooser, queues, offer_stream, dispatch_stream, dispatcher_stream, .. } = self;
+            let counted = tally.count(&steps, events, &self.gap_stream, |tally, from, to| {
+                let (offers, choices, shares) = (&mut *offer_stream, &mut *dispatch_stream, &mut *dispatcher_stream);
+                chooser.with(Counting { system, odds, queues, offers, choices, shares, tally, from, to })
+            });
+            let overflow = |server| EngineError::LengthOverflow { time: self.now, server };
+            let (strikes, progress) = counted.map_err(overflow)?;
             self.ticker.set_strikes(strikes);
-            let reached = strikes >= before_end;
-            self.now = if reached { end } else { strikes as f64 * tick };
-            return Ok(if reached { Progress::Reached } else { Progress::Paused });
+            self.now = if progress == Progress::Reached { end } else { strikes as f64 * steps.tick };
+            return Ok(progress);
         }
         for _ in 0..events {
             let due = self.agenda.first();

@@ -42,6 +42,7 @@ pub struct OccupancyEngine<'a> {
     offer_stream: Stream,
     dispatcher_stream: Stream,
     dispatch_stream: Stream,
+    gap_stream: Stream,
 }
 
 impl<'a> OccupancyEngine<'a> {
@@ -110,6 +111,7 @@ impl<'a> OccupancyEngine<'a> {
             offer_stream: streams.take(Component::Sizes),
             dispatcher_stream: streams.take(Component::Dispatchers),
             dispatch_stream: streams.take(Component::Dispatch),
+            gap_stream: streams.take(Component::Gaps),
         })
     }
 
@@ -198,8 +200,8 @@ fn spread(wanted: u64, classes: &[u64], stream: &mut Stream) -> Vec<u64> {
 }
 
 impl OccupancyEngine<'_> {
-    /// Runs one class in equal steps and only counts: up to `last` strikes in all, of which there have been `strikes`.
-    fn count(&mut self, mut strikes: u64, last: u64, tally: &mut Tally) -> u64 {
+    /// Runs one class in equal steps and only counts, from one strike to another.
+    fn count(&mut self, mut strikes: u64, last: u64, tally: &mut Tally) {
         let buffer = self.system.buffer.map_or(usize::MAX, |buffer| buffer as usize);
         let (mut offers, mut choices) = (self.offer_stream.clone(), self.dispatch_stream.clone());
         while strikes < last {
@@ -224,23 +226,24 @@ impl OccupancyEngine<'_> {
             }
         }
         (self.offer_stream, self.dispatch_stream) = (offers, choices);
-        strikes
     }
 }
 
 impl Engine for OccupancyEngine<'_> {
     fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
         if self.first.len() == 1
-            && let Some((tick, strikes, before_end)) = self.ticker.steps(end)
+            && let Some(steps) = self.ticker.steps(end)
             && let Some(tally) = observer.tally()
         {
-            let last = tally.go_on(strikes, before_end.min(strikes.saturating_add(events)), tick);
-            let strikes = self.count(strikes, last, tally);
-            tally.pause(strikes);
+            let gaps = self.gap_stream.clone();
+            let count = |tally: &mut Tally, from, to| {
+                self.count(from, to, tally);
+                Ok::<(), EngineError>(())
+            };
+            let (strikes, progress) = tally.count(&steps, events, &gaps, count)?;
             self.ticker.set_strikes(strikes);
-            let reached = strikes >= before_end;
-            self.now = if reached { end } else { strikes as f64 * tick };
-            return Ok(if reached { Progress::Reached } else { Progress::Paused });
+            self.now = if progress == Progress::Reached { end } else { strikes as f64 * steps.tick };
+            return Ok(progress);
         }
         for _ in 0..events {
             if self.ticker.next() >= end {

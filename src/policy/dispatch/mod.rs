@@ -38,7 +38,7 @@ trait Strategy {
 }
 
 /// A strategy made ready.
-trait Choose {
+pub(crate) trait Choose {
     /// The server that gets the job that has reached `dispatcher`.
     fn choose(&mut self, dispatcher: u32, view: &View, stream: &mut Stream) -> u32;
 
@@ -52,6 +52,15 @@ trait Choose {
     fn spared(&self) -> u64 {
         0
     }
+}
+
+/// Something done with a strategy whose type is known where it is done: in a loop that a look at which strategy it is would
+/// slow down.
+pub(crate) trait WithStrategy {
+    /// What comes of it.
+    type Outcome;
+    /// Does it.
+    fn run(self, strategy: &mut impl Choose) -> Self::Outcome;
 }
 
 mod fallback;
@@ -160,6 +169,13 @@ macro_rules! strategies {
         }
 
         impl Chooser {
+            /// Does something with the strategy itself.
+            pub(crate) fn with<T: WithStrategy>(&mut self, task: T) -> T::Outcome {
+                match &mut self.0 {
+                    $(Ready::$variant(chooser) => task.run(chooser),)*
+                }
+            }
+
             /// The server that gets the job that has reached `dispatcher`, chosen on `view`.
             #[inline]
             pub fn choose(&mut self, dispatcher: u32, view: &View, stream: &mut Stream) -> u32 {
