@@ -38,15 +38,10 @@ pub(super) struct Equal {
 }
 
 impl Equal {
-    /// Draws an offer, which [`Equal::service`] reads.
+    /// Draws the server that is offered a service; none if it is an arrival.
     #[inline(always)]
-    pub(super) fn draw(self, stream: &mut Stream) -> u64 {
-        ((u128::from(stream.bits()) * u128::from(self.total)) >> 64) as u64
-    }
-
-    /// The server that is offered a service; none if it is an arrival.
-    #[inline(always)]
-    pub(super) fn service(self, drawn: u64) -> Option<u64> {
+    pub(super) fn draw(self, stream: &mut Stream) -> Option<u64> {
+        let drawn = ((u128::from(stream.bits()) * u128::from(self.total)) >> 64) as u64;
         (drawn < self.services).then_some(drawn >> self.shift)
     }
 }

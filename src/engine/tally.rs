@@ -48,9 +48,8 @@ pub struct Tally {
     /// Jobs inside at the opening, and more than that before the present block.
     start: u64,
     more_before: i64,
-    /// More than that again now; in this block the sums of `t (change)` and of `t (change of the square)`.
+    /// More than that again now; in this block the sum of `t (change of the square)`.
     more: i64,
-    more_changes: i64,
     more_squares: i64,
     /// Sums of what there is more than at the opening, over the blocks that are over.
     more_areas: Areas,
@@ -60,6 +59,8 @@ pub struct Tally {
     found_by_blocked: u64,
     ranks: Option<Ranks>,
     bursts: Option<Bursts>,
+    /// Whether a change is more than sums: ranks or histograms.
+    has_details: bool,
 }
 
 /// The number of servers with at least so many jobs.
@@ -156,7 +157,6 @@ impl Tally {
             start: at_least.iter().sum(),
             more_before: 0,
             more: 0,
-            more_changes: 0,
             more_squares: 0,
             more_areas: Areas::default(),
             first_half: None,
@@ -164,6 +164,7 @@ impl Tally {
             found_by_blocked: 0,
             ranks: wanted.ranks.then(Ranks::default),
             bursts: wanted.burst.map(Bursts::new),
+            has_details: wanted.ranks || wanted.histograms > 0,
         };
         at_least.iter().for_each(|&count| tally.add_level(count));
         tally
@@ -229,18 +230,19 @@ impl Tally {
     /// The block is over: its sums go to those of all blocks.
     fn close_block(&mut self, strikes: u64) {
         let length = strikes - self.block;
+        let changes = self.levels.iter().fold(0, |sum: u64, level| sum.wrapping_add(level.changes));
         for (level, areas) in self.levels.iter_mut().zip(&mut self.areas) {
             areas.add(i128::from(level.count), length, level.changes as i64, level.squares as i64);
             (level.changes, level.squares) = (0, 0);
         }
         // (b + d)^2 = b^2 + 2 b d + d^2, where b was there before the block.
         let mut further = Areas::default();
-        further.add(i128::from(self.more), length, self.more_changes, self.more_squares);
+        further.add(i128::from(self.more), length, changes as i64, self.more_squares);
         let before = i128::from(self.more_before);
         self.more_areas.area += before * i128::from(length) + further.area;
         self.more_areas.squares += before * before * i128::from(length) + 2 * before * further.area + further.squares;
         self.more_before += self.more;
-        (self.more, self.more_changes, self.more_squares) = (0, 0, 0);
+        (self.more, self.more_squares) = (0, 0);
         self.last = strikes;
     }
 
@@ -257,26 +259,27 @@ impl Tally {
         if index >= self.levels.len() {
             self.add_level(0);
         }
-        if self.ranks.is_some() {
-            self.rank(found);
-        }
-        self.sum_of_shortest += u64::from(self.shortest);
         let time = strike - self.block;
         let level = &mut self.levels[index];
         let old = level.count;
         level.count = old + 1;
         level.joined += 1;
         level.changes = level.changes.wrapping_add(time);
+        // A square changes by the sum of both numbers.
         level.squares = level.squares.wrapping_add(time * (2 * old + 1));
-        let time = time as i64;
-        self.more_changes += time;
-        self.more_squares += time * (2 * self.more + 1);
+        self.more_squares += time as i64 * (2 * self.more + 1);
         self.more += 1;
-        if old == 0 || old + 1 == self.servers {
-            self.rise_at_edge(index, strike);
+        if self.shortest > 0 {
+            self.sum_of_shortest += u64::from(self.shortest);
         }
-        if let Some(history) = self.histograms.get_mut(index) {
-            history.leave(old, strike);
+        if old == 0 || old + 1 == self.servers {
+            self.pass_edge(index, old, old + 1, strike);
+        }
+        if self.has_details {
+            self.rank(found);
+            if let Some(history) = self.histograms.get_mut(index) {
+                history.leave(old, strike);
+            }
         }
     }
 
@@ -290,14 +293,14 @@ impl Tally {
         level.count = old - 1;
         level.changes = level.changes.wrapping_sub(time);
         level.squares = level.squares.wrapping_sub(time * (2 * old - 1));
-        let time = time as i64;
-        self.more_changes -= time;
-        self.more_squares -= time * (2 * self.more - 1);
+        self.more_squares -= time as i64 * (2 * self.more - 1);
         self.more -= 1;
         if old == 1 || old == self.servers {
-            self.fall_at_edge(index, strike);
+            self.pass_edge(index, old, old - 1, strike);
         }
-        if let Some(history) = self.histograms.get_mut(index) {
+        if self.has_details
+            && let Some(history) = self.histograms.get_mut(index)
+        {
             history.leave(old, strike);
         }
     }
@@ -305,9 +308,7 @@ impl Tally {
     /// A job is lost at a full server which holds `found`.
     #[inline]
     pub(super) fn block(&mut self, found: u32) {
-        if self.ranks.is_some() {
-            self.rank(found);
-        }
+        self.rank(found);
         self.sum_of_shortest += u64::from(self.shortest);
         self.blocked += 1;
         self.found_by_blocked += u64::from(found);
@@ -321,39 +322,33 @@ impl Tally {
         }
     }
 
-    #[inline]
+    /// A server that holds `found`, before a job joins it, is chosen.
+    #[inline(always)]
     fn rank(&mut self, found: u32) {
         let Some(ranks) = &mut self.ranks else { return };
+        // Whoever has fewer jobs is not among those that have as many.
         let fewer = if found == 0 { 0 } else { self.servers - self.levels[found as usize - 1].count };
         ranks.sum += u128::from(fewer);
         ranks.counts[fewer.min(RANKS as u64) as usize] += 1;
     }
 
-    /// A level rises from 0, or to all servers.
-    #[inline]
-    fn rise_at_edge(&mut self, index: usize, strike: u64) {
-        let time = strike - self.first;
-        let (count, edges) = (self.levels[index].count, &mut self.edges[index]);
-        if count == 1 {
+    /// A level leaves or reaches no server, or all.
+    #[inline(never)]
+    fn pass_edge(&mut self, index: usize, old: u64, new: u64, strike: u64) {
+        let (time, edges) = (strike - self.first, &mut self.edges[index]);
+        if old == 0 {
             edges.empty = edges.empty.wrapping_add(time);
         }
-        if count == self.servers {
-            edges.full = edges.full.wrapping_sub(time);
-            self.shortest += 1;
-        }
-    }
-
-    /// A level falls to 0, or from all servers.
-    #[inline]
-    fn fall_at_edge(&mut self, index: usize, strike: u64) {
-        let time = strike - self.first;
-        let (count, edges) = (self.levels[index].count, &mut self.edges[index]);
-        if count == 0 {
+        if new == 0 {
             edges.empty = edges.empty.wrapping_sub(time);
         }
-        if count + 1 == self.servers {
+        if old == self.servers {
             edges.full = edges.full.wrapping_add(time);
             self.shortest -= 1;
+        }
+        if new == self.servers {
+            edges.full = edges.full.wrapping_sub(time);
+            self.shortest += 1;
         }
     }
 

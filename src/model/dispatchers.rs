@@ -63,11 +63,13 @@ impl Dispatchers {
     }
 
     /// Draws the dispatcher that an arrival reaches; one dispatcher needs no draw.
-    #[inline]
+    #[inline(always)]
     pub fn draw(&self, stream: &mut Stream) -> u32 {
-        if self.shares.len() == 1 {
-            return 0;
-        }
+        if self.shares.len() == 1 { 0 } else { self.draw_share(stream) }
+    }
+
+    #[inline]
+    fn draw_share(&self, stream: &mut Stream) -> u32 {
         if self.cumulative.is_empty() {
             return stream.below(self.shares.len() as u64) as u32;
         }

@@ -12,7 +12,7 @@ pub use information::Information;
 pub use level_law::LevelLaw;
 pub use levels::Levels;
 pub use sample::Sampler;
-pub(crate) use sample::two_distinct;
+pub(crate) use sample::{Pairs, two_distinct};
 pub use view::{Need, View};
 
 use crate::model::{Fault, Servers, System};

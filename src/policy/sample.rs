@@ -28,13 +28,18 @@ impl Sampler {
         }
     }
 
+    /// What draws the same two servers, if samples are pairs.
+    pub(crate) fn pairs(&self) -> Option<Pairs> {
+        let pairs = Pairs { servers: u64::from(self.servers), replacement: false };
+        (self.drawn.len() == 2 && self.permutation.is_empty()).then_some(pairs)
+    }
+
     /// Draws a sample; its order is random too.
     #[inline]
     pub fn draw(&mut self, stream: &mut Stream) -> &[u32] {
         let servers = u64::from(self.servers);
         if let ([one, other], true) = (&mut self.drawn[..], self.permutation.is_empty()) {
-            let (first, second) = two_distinct(servers, stream);
-            (*one, *other) = (first as u32, second as u32);
+            (*one, *other) = Pairs { servers, replacement: false }.draw(stream);
             return &self.drawn;
         }
         for i in 0..self.drawn.len() {
@@ -61,6 +66,27 @@ pub(crate) fn two_distinct(servers: u64, stream: &mut Stream) -> (u64, u64) {
     let (first, second) = stream.below_both(servers, servers - 1);
     // Of the others, those from the first on have moved one up.
     (first, second + u64::from(second >= first))
+}
+
+/// Two servers drawn uniformly.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pairs {
+    pub(crate) servers: u64,
+    /// Whether they may be the same.
+    pub(crate) replacement: bool,
+}
+
+impl Pairs {
+    /// Draws two.
+    #[inline(always)]
+    pub(crate) fn draw(self, stream: &mut Stream) -> (u32, u32) {
+        let (one, other) = if self.replacement {
+            stream.below_both(self.servers, self.servers)
+        } else {
+            two_distinct(self.servers, stream)
+        };
+        (one as u32, other as u32)
+    }
 }
 
 /// Draws sets of distinct servers one after the other, each in proportion to the rates of those left.

@@ -102,6 +102,12 @@ impl View {
         &self.groups
     }
 
+    /// Lets something change the lengths themselves, of a view that keeps no order: it returns by how much their sum changed.
+    pub(crate) fn change_all(&mut self, change: impl FnOnce(&mut [u32]) -> i64) {
+        debug_assert!(self.groups.is_empty(), "an order would not hear of it");
+        self.total = self.total.wrapping_add_signed(change(&mut self.lengths));
+    }
+
     /// Sets the length at a server and returns the one before.
     #[inline]
     pub fn set(&mut self, server: u32, length: u32) -> u32 {

@@ -1,5 +1,6 @@
 //! Who gets the job: one file per strategy, each choosing on a view.
 
+use super::sample::Pairs;
 use super::view::{Need, View};
 use crate::model::{Dispatchers, Fault, Servers};
 use crate::random::Stream;
@@ -51,6 +52,11 @@ pub(crate) trait Choose {
     /// How many of the lengths that the strategy asks for at most the last choice did without.
     fn spared(&self) -> u64 {
         0
+    }
+
+    /// If the choice is the shorter of two servers drawn uniformly, the first of equals: what draws them.
+    fn pairs(&self) -> Option<Pairs> {
+        None
     }
 }
 

@@ -3,7 +3,7 @@
 use super::weighting::Weighting;
 use super::{Choose, Strategy, weighted_random};
 use crate::model::{Count, Dispatchers, Fault, Servers};
-use crate::policy::sample::{RateSampler, Sampler, any_shortest};
+use crate::policy::sample::{Pairs, RateSampler, Sampler, any_shortest};
 use crate::policy::view::{Need, View};
 use crate::random::Stream;
 use schemars::JsonSchema;
@@ -100,12 +100,12 @@ impl Strategy for PowerOfD {
 }
 
 impl Choose for Ready {
-    #[inline]
+    #[inline(always)]
     fn choose(&mut self, _: u32, view: &View, stream: &mut Stream) -> u32 {
         match self {
             Self::Independent { d: 2, servers } => {
-                let (one, other) = stream.below_both(*servers, *servers);
-                first_shortest(2, view, [one as u32, other as u32].into_iter())
+                let (one, other) = Pairs { servers: *servers, replacement: true }.draw(stream);
+                first_shortest(2, view, [one, other].into_iter())
             }
             Self::Independent { d, servers } => first_shortest(*d, view, std::iter::repeat_with(|| stream.below(*servers) as u32)),
             Self::IndependentByRate { d, servers } => first_shortest(*d, view, std::iter::repeat_with(|| servers.draw(stream))),
@@ -114,6 +114,14 @@ impl Choose for Ready {
                 first_shortest(sample.len() as u64, view, sample.iter().copied())
             }
             Self::DistinctByRate(sampler) => any_shortest(sampler.draw(stream), view, stream),
+        }
+    }
+
+    fn pairs(&self) -> Option<Pairs> {
+        match self {
+            Self::Independent { d: 2, servers } => Some(Pairs { servers: *servers, replacement: true }),
+            Self::Distinct(sampler) => sampler.pairs(),
+            _ => None,
         }
     }
 }
