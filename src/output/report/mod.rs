@@ -21,7 +21,17 @@ use tables::{Cells, Words};
 
 const PAGE: &str = include_str!("report.html");
 const STYLE: &str = include_str!("report.css");
-const SCRIPT: &str = include_str!("report.js");
+
+/// The script in its parts, one after the other in one function.
+const SCRIPT: &str = concat!(
+    include_str!("script/elements.js"),
+    include_str!("script/scale.js"),
+    include_str!("script/series.js"),
+    include_str!("script/frame.js"),
+    include_str!("script/lines.js"),
+    include_str!("script/maps.js"),
+    include_str!("script/page.js"),
+);
 
 /// Bytes for each part; with what surrounds them they stay below two megabytes.
 const ROOM: [(Part, usize); 7] = [

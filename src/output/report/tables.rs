@@ -130,7 +130,10 @@ pub(super) fn full(heading: &str, results: &Results, words: &mut Words) -> Strin
     let mut rows = String::new();
     let mut hidden = false;
     let mut before: Option<(Metric, usize)> = None;
-    for estimate in &results.estimates {
+    // What has many keys comes last.
+    let (many, few): (Vec<&Estimate>, _) =
+        results.estimates.iter().partition(|estimate| has_many_keys(estimate.metric));
+    for estimate in few.into_iter().chain(many) {
         let count = before.filter(|(metric, _)| *metric == estimate.metric).map_or(1, |(_, count)| count + 1);
         before = Some((estimate.metric, count));
         hidden |= count > KEYS;
@@ -149,6 +152,20 @@ pub(super) fn full(heading: &str, results: &Results, words: &mut Words) -> Strin
          class=n>theory<th scope=col>theory is</thead><tbody>{rows}</tbody></table></div>{more}"
     );
     if heading.is_empty() { table } else { format!("<details><summary>{heading}</summary>{table}</details>") }
+}
+
+/// Whether it is a law, with a value for each of the numbers that something may be.
+fn has_many_keys(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::TailFraction
+            | Metric::TailFractionVariance
+            | Metric::JoinPosition
+            | Metric::ClassTailFraction
+            | Metric::JobsPerDispatcher
+            | Metric::ChosenRank
+            | Metric::BurstSize
+    )
 }
 
 fn row(estimate: &Estimate, class: &str, name: &str, words: &mut Words) -> String {
@@ -203,12 +220,22 @@ fn point_row(cells: &Cells, columns: &[usize]) -> String {
     }
     for &i in columns {
         let [value, half, theory] = cells.values[i];
-        let half = half.map_or(String::new(), |half| format!(" <small>&plusmn; {}</small>", number(Some(half))));
+        let half = half.map_or(String::new(), |half| format!(" <small>&plusmn; {}</small>", rough(half)));
         let theory = theory.map_or(String::new(), |theory| format!("<br><i>{}</i>", number(Some(theory))));
         let _ = write!(row, "<td class=n>{}{half}{theory}", number(value));
     }
     let _ = writeln!(row, "<td class=n>{}", cells.replications);
     row
+}
+
+/// A width to two significant digits.
+fn rough(width: f64) -> String {
+    let magnitude = width.abs().log10().floor();
+    match magnitude {
+        _ if width == 0.0 => "0".to_owned(),
+        -4.0..9.0 => format!("{width:.*}", (1.0 - magnitude).max(0.0) as usize),
+        _ => format!("{width:.1e}"),
+    }
 }
 
 /// A row of a comparison.
