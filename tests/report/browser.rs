@@ -21,14 +21,24 @@ fn chromium() -> Option<PathBuf> {
     named.into_iter().chain(installed).find(|path| path.is_file())
 }
 
+/// Shows the page in a frame of the width asked for, since windows have a least width, and writes down what it tells.
+const FRAME: &str = "<!doctype html><meta charset=utf-8><iframe src=watched.html style='border:0;height:844px;width:";
+
+const LISTEN: &str = "px'></iframe><script>addEventListener('message', (event) => {
+  const pre = document.createElement('pre');
+  pre.id = 'findings';
+  pre.textContent = event.data;
+  document.body.append(pre);
+});</script>";
+
 /// What the browser says of a page: its document after a while, and its log.
-fn browse(browser: &Path, page: &Path, size: &str, options: &[&str]) -> (String, String) {
+fn browse(browser: &Path, page: &Path, options: &[&str]) -> (String, String) {
     let profile = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(browser);
     command
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"])
         .args(["--disable-component-update", "--no-first-run", "--enable-logging=stderr", "--dump-dom"])
-        .args(["--virtual-time-budget=10000", &format!("--window-size={size}")])
+        .args(["--virtual-time-budget=10000", "--window-size=1500,1000"])
         .arg(format!("--user-data-dir={}", profile.path().display()))
         .args(options)
         .arg(format!("file://{}", page.display()))
@@ -49,8 +59,10 @@ fn browse(browser: &Path, page: &Path, size: &str, options: &[&str]) -> (String,
 }
 
 /// What the script found, and nothing in the log of the page.
-fn findings(browser: &Path, page: &Path, size: &str, options: &[&str]) -> Value {
-    let (document, log) = browse(browser, page, size, options);
+fn findings(browser: &Path, folder: &Path, width: u32, options: &[&str]) -> Value {
+    let page = folder.join(format!("frame-{width}.html"));
+    std::fs::write(&page, format!("{FRAME}{width}{LISTEN}")).expect("it can be written");
+    let (document, log) = browse(browser, &page, options);
     let said: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(said.is_empty(), "the console is not empty: {said:?}");
     let found = document.split_once("<pre id=\"findings\">").and_then(|(_, rest)| rest.split_once("</pre>"));
@@ -84,10 +96,9 @@ fn the_report_works_in_a_browser() {
     std::fs::write(folder.join("plain.html"), &text).expect("it can be written");
     let watched = text.replacen("<head>", &format!("<head><script>{BEFORE}</script>"), 1);
     let watched = watched.replacen("</body>", &format!("<script>{AFTER}</script></body>"), 1);
-    let file = folder.join("watched.html");
-    std::fs::write(&file, watched).expect("it can be written");
+    std::fs::write(folder.join("watched.html"), watched).expect("it can be written");
 
-    let wide = findings(&browser, &file, "1400,1000", &[]);
+    let wide = findings(&browser, &folder, 1400, &[]);
     let charts = wide["charts"].as_array().expect("charts");
     assert_eq!(charts.len(), figures.len());
     for (i, chart) in charts.iter().enumerate() {
@@ -119,13 +130,13 @@ fn the_report_works_in_a_browser() {
     assert_eq!(wide["more"], true, "all rows of the table can be shown");
     assert!(brightness(&wide["ground"]) > 200.0 && brightness(&wide["ink"]) < 60.0, "light by day");
 
-    let narrow = findings(&browser, &file, "390,844", &[]);
+    let narrow = findings(&browser, &folder, 390, &[]);
     assert_eq!(narrow["width"], 390);
     assert_eq!(narrow["beyond"], serde_json::json!([]), "nothing is wider than a phone");
     assert!(narrow["scroll"].as_u64() <= Some(390), "the page does not scroll sideways: {}", narrow["scroll"]);
     assert!(narrow["letters"].as_f64() >= Some(11.0), "letters of charts can be read: {}", narrow["letters"]);
 
-    let dark = findings(&browser, &file, "1400,1000", &["--blink-settings=preferredColorScheme=0"]);
+    let dark = findings(&browser, &folder, 1400, &["--blink-settings=preferredColorScheme=0"]);
     assert!(brightness(&dark["ground"]) < 60.0 && brightness(&dark["ink"]) > 200.0, "dark by night: {dark}");
     assert_ne!(dark["line"], wide["line"], "lines have colours for dark ground");
 }

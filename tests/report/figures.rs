@@ -15,6 +15,7 @@ dispatchers: 2
 load: 0.6
 policy: {dispatch: shortest, information: {pull: {probability: 0.5, delay: {exponential: {mean: 0.3}}}}}
 run: {warmup: 5, time: 40, replications: 4, seed: 7}
+measure: {quantiles: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99, 0.999]}
 ";
 
 fn axis(label: &str, scale: Scale) -> Axis {

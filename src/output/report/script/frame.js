@@ -10,8 +10,11 @@ function canvas(width, height, title, description) {
 }
 canvas.count = 0;
 
-function nothing(plot, width, height, text) {
-  plot.classList.add("empty");
+// Instead of a plot: why there is none.
+function nothing(plot, width, text) {
+  const height = 80;
+  plot.setAttribute("height", height);
+  plot.setAttribute("viewBox", "0 0 " + width + " " + height);
   plot.append(svg("text", { class: "nothing", x: width / 2, y: height / 2 }, text));
 }
 

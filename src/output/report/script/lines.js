@@ -37,10 +37,12 @@ function lines(chart, figure, title, caption) {
     const y = scale(seen.flatMap((own) => heights(own, seen)), log.y, box.bottom, box.top, Math.floor(height / 52), bars ? "always" : "near");
     if (y) box.left = Math.min(width / 3, 14 + 7 * widest(y.ticks));
     const pad = bars ? 14 : 0;
-    const x = scale(points.filter((point) => finite(point[1])).map((point) => point[0]), log.x, box.left + pad, box.right - pad, Math.max(2, Math.floor(width / 90)));
+    // Only what has a height within the plot takes room across.
+    const within = (height) => y && y.has(height) && y.to(height) <= box.bottom + 1;
+    const x = scale(points.filter((point) => within(point[1])).map((point) => point[0]), log.x, box.left + pad, box.right - pad, Math.max(2, Math.floor(width / 90)));
     if (!x || !y) {
       const places = log.x || log.y ? "no data on a logarithmic axis" : "no data";
-      return nothing(plot, width, height, series.length && !seen.length ? "every series is off" : places);
+      return nothing(plot, width, series.length && !seen.length ? "every series is off" : places);
     }
     axes(plot, x, y, box);
     const all = [];
@@ -53,7 +55,7 @@ function lines(chart, figure, title, caption) {
     }
     plot.append(inside);
     const targets = all.filter((target) => target.py >= box.top - 8 && target.py <= box.bottom + 1);
-    if (!targets.length) return nothing(plot, width, height, "no data on these axes");
+    if (!targets.length) return nothing(plot, width, "no data on these axes");
     hover(plot, targets, box);
   }
 

@@ -15,7 +15,7 @@ function maps(chart, figure, title, caption) {
   const tools = html("div", { class: "tools" });
   const place = html("div", { class: "panels" });
   const ramp = html("div", { class: "scale" });
-  const legend = html("ul", { class: "legend", "aria-label": "Pictures; press to show or hide" });
+  const legend = html("ul", { class: "legend boxed", "aria-label": "Pictures; press to show or hide" });
   const each = (panel, take) => panel.rows.forEach((row, r) => row.forEach((value, c) => take(value, c, r)));
   const rows = () => {
     const all = [["picture", across.label + " from", across.label + " to", up.label, depth.label]];
@@ -49,11 +49,11 @@ function maps(chart, figure, title, caption) {
     const stops = RAMP.map((_, i) => colour(i / (RAMP.length - 1))).join(",");
     const bar = html("span", { class: "ramp" });
     bar.style.background = "linear-gradient(to right," + stops + ")";
-    ramp.replaceChildren(...(some ? [html("span", {}, depth.label + (log ? " (logarithmic)" : "")), html("span", {}, show(low)), bar, html("span", {}, show(high))] : []));
+    ramp.replaceChildren(...(some ? [html("span", {}, depth.label + (log ? " (logarithmic)" : "")), html("span", {}, show(low)), ...(low < high ? [bar, html("span", {}, show(high))] : [])] : []));
     place.replaceChildren();
     if (!seen.length) {
-      const plot = canvas(320, 120, title, caption);
-      nothing(plot, 320, 120, panels.length ? "every picture is off" : "no data");
+      const plot = canvas(320, 80, title, caption);
+      nothing(plot, 320, panels.length ? "every picture is off" : "no data");
       place.append(plot);
     }
     for (const panel of seen) {
@@ -70,7 +70,7 @@ function maps(chart, figure, title, caption) {
     const box = { top: 8, bottom: height - 26, left: 40, right: width - 14 };
     const edges = panel.edges.filter(finite);
     if (!at || edges.length < 2 || !panel.rows.length || edges.length !== panel.edges.length) {
-      nothing(plot, width, height, log ? "no data on a logarithmic scale" : "no data");
+      nothing(plot, width, log ? "no data on a logarithmic scale" : "no data");
       return plot;
     }
     // The picture fills its box: no room is left around it.
@@ -113,7 +113,7 @@ function maps(chart, figure, title, caption) {
   const redraw = fit(place, draw);
   switches(tools, "colours", log, (on) => { log = on; redraw(); });
   tools.append(button("Download data (CSV)", () => save(figure.name, rows())));
-  for (const panel of panels) {
+  for (const panel of panels.length > 1 ? panels : []) {
     const press = (element) => {
       panel.on = !panel.on;
       pressed(element, panel.on);

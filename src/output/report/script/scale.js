@@ -7,8 +7,8 @@ function step(width, count) {
   return factor * power;
 }
 
-function evenTicks(low, high, count) {
-  const width = step(high - low, count);
+function evenTicks(low, high, count, whole) {
+  const width = Math.max(step(high - low, count), whole ? 1 : 0);
   const ticks = [];
   const first = Math.ceil(low / width - 1e-9);
   for (let i = 0; i < 50 && (first + i) * width <= high + width * 1e-9; i++) ticks.push((first + i) * width);
@@ -31,7 +31,7 @@ function logTicks(low, high, count) {
       if (at >= low - 1e-9 && at <= high + 1e-9) finer.push({ value: 10 ** at, label: show(10 ** at) });
     }
   }
-  return finer.length > 1 ? finer.filter((_, i) => i % Math.ceil(finer.length / Math.max(count, 2)) === 0)
+  return finer.length > 2 ? finer.filter((_, i) => i % Math.ceil(finer.length / Math.max(count, 2)) === 0)
     : evenTicks(10 ** low, 10 ** high, count).filter((tick) => tick.value > 0);
 }
 
@@ -40,13 +40,16 @@ function tenTo(e) {
   return "1e" + e;
 }
 
+// Twice this still is a number.
+const bounded = (value) => Math.max(-1e300, Math.min(1e300, value));
+
 // A scale over values; null when none of them has a place on it. Evenly divided it starts at 0 where `zero` says always,
 // or where it says near and 0 is not far.
 function scale(values, log, start, end, count, zero) {
   let [low, high] = [Infinity, -Infinity];
   for (const value of values) {
     if (!finite(value) || (log && value <= 0)) continue;
-    const at = log ? Math.log10(value) : Math.max(-1e300, Math.min(1e300, value));
+    const at = log ? Math.log10(value) : bounded(value);
     low = Math.min(low, at);
     high = Math.max(high, at);
   }
@@ -62,11 +65,13 @@ function scale(values, log, start, end, count, zero) {
     if (!log && floor === 0) low = 0;
   }
   const to = (value) => {
-    const at = log ? (value > 0 ? Math.log10(value) : low) : value;
+    const at = log ? (value > 0 ? Math.log10(value) : low) : bounded(value);
     // What is far beyond the ends is cut off there, so it need not be exact.
     return start + Math.max(-20, Math.min(20, (at - low) / (high - low))) * (end - start);
   };
-  const ticks = log ? logTicks(low, high, count) : evenTicks(low, high, count);
+  // Between whole values there is nothing to mark.
+  const whole = values.every((value) => Number.isInteger(value) || !finite(value));
+  const ticks = log ? logTicks(low, high, count) : evenTicks(low, high, count, whole);
   const has = (value) => finite(value) && (!log || value > 0);
   return { to, has, ticks, base: log || low > 0 ? to(log ? 10 ** low : low) : to(high < 0 ? high : 0) };
 }
