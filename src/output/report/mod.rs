@@ -140,7 +140,7 @@ impl<'a> Report<'a> {
 
     /// Adds comparisons of policies.
     pub fn compare(&mut self, rows: &[Comparison]) {
-        for row in rows.iter().filter(|row| tables::COMPARED.contains(&row.metric)) {
+        for row in rows.iter().filter(|row| tables::is_compared(row)) {
             let words = &mut self.words;
             self.comparisons.add(|| tables::comparison(row, words));
         }

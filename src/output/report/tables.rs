@@ -24,7 +24,7 @@ const SHOWN: [(Metric, &str); 11] = [
 ];
 
 /// Metrics that are compared in the report.
-pub(super) const COMPARED: &[Metric] = &[
+const COMPARED: &[Metric] = &[
     Metric::MeanJobs,
     Metric::ResponseTimeMean,
     Metric::ResponseTimeQuantile,
@@ -33,6 +33,11 @@ pub(super) const COMPARED: &[Metric] = &[
     Metric::RegretMean,
     Metric::Imbalance,
 ];
+
+/// Whether a comparison has a row: of messages only the sum of all kinds.
+pub(super) fn is_compared(row: &Comparison) -> bool {
+    COMPARED.contains(&row.metric) && (row.metric != Metric::MessagesPerJob || row.key.is_empty())
+}
 
 /// Rows of one metric that are shown before the reader asks for more.
 const KEYS: usize = 12;
@@ -154,12 +159,13 @@ pub(super) fn full(heading: &str, results: &Results, words: &mut Words) -> Strin
     if heading.is_empty() { table } else { format!("<details><summary>{heading}</summary>{table}</details>") }
 }
 
-/// Whether it is a law, with a value for each of the numbers that something may be.
-fn has_many_keys(metric: Metric) -> bool {
+/// Whether it is for the second glance: laws, which have many values.
+fn comes_last(metric: Metric) -> bool {
     matches!(
         metric,
         Metric::TailFraction
             | Metric::TailFractionVariance
+            | Metric::SquaredDistance
             | Metric::JoinPosition
             | Metric::ClassTailFraction
             | Metric::JobsPerDispatcher

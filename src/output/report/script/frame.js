@@ -52,8 +52,9 @@ function asTable(rows) {
   details.addEventListener("toggle", () => {
     if (!details.open || details.children.length > 1) return;
     const [head, ...body] = rows();
-    const cells = (row) => row.map((value) => html("td", { class: typeof value === "number" ? "n" : null }, value == null ? "-" : typeof value === "number" ? show(value) : value));
-    const table = html("table", {}, html("thead", {}, html("tr", {}, ...head.map((name) => html("th", { scope: "col" }, name)))),
+    const side = (value) => (typeof value === "number" ? "n" : null);
+    const cells = (row) => row.map((value) => html("td", { class: side(value) }, value == null ? "-" : typeof value === "number" ? show(value) : value));
+    const table = html("table", {}, html("thead", {}, html("tr", {}, ...head.map((name, i) => html("th", { scope: "col", class: body.length ? side(body[0][i]) : null }, name)))),
       html("tbody", {}, ...body.slice(0, ROWS).map((row) => html("tr", {}, ...cells(row)))));
     details.append(html("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Data of the figure" }, table));
     if (body.length > ROWS) details.append(html("p", { class: "note" }, "The first " + ROWS + " of " + body.length + " rows; the download has all."));

@@ -56,11 +56,12 @@ function maps(chart, figure, title, caption) {
       nothing(plot, 320, panels.length ? "every picture is off" : "no data");
       place.append(plot);
     }
-    for (const panel of seen) {
-      const cell = html("div", {}, html("div", { class: "panel-name" }, panel.label));
-      place.append(cell);
+    // All of them first: they share the width.
+    const cells = seen.map((panel) => html("div", {}, html("div", { class: "panel-name" }, panel.label)));
+    place.append(...cells);
+    for (const [i, cell] of cells.entries()) {
       const width = Math.max(200, Math.floor(cell.clientWidth));
-      cell.append(picture(panel, width, some ? at : null), html("div", { class: "axis-name below" }, across.label));
+      cell.append(picture(seen[i], width, some ? at : null), html("div", { class: "axis-name below" }, across.label));
     }
   }
 
@@ -77,7 +78,7 @@ function maps(chart, figure, title, caption) {
     const [first, last] = [edges[0], edges[edges.length - 1]];
     const span = last - first || 1;
     const x = { to: (value) => box.left + ((value - first) / span) * (box.right - box.left), ticks: evenTicks(first, first + span, Math.max(2, width / 90)) };
-    const y = { to: (value) => box.bottom - (value / panel.height) * (box.bottom - box.top), ticks: evenTicks(0, panel.height, 5) };
+    const y = { to: (value) => box.bottom - (value / panel.height) * (box.bottom - box.top), ticks: evenTicks(0, panel.height, 5, true) };
     const [wide, high] = [2 * Math.round(box.right - box.left), 2 * (box.bottom - box.top)];
     const paper = html("canvas", { width: wide, height: high });
     const ink = paper.getContext("2d");

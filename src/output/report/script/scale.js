@@ -69,8 +69,8 @@ function scale(values, log, start, end, count, zero) {
     // What is far beyond the ends is cut off there, so it need not be exact.
     return start + Math.max(-20, Math.min(20, (at - low) / (high - low))) * (end - start);
   };
-  // Between whole values there is nothing to mark.
-  const whole = values.every((value) => Number.isInteger(value) || !finite(value));
+  // Between whole values across, such as lengths of queues, there is nothing to mark.
+  const whole = !zero && values.every((value) => Number.isInteger(value) || !finite(value));
   const ticks = log ? logTicks(low, high, count) : evenTicks(low, high, count, whole);
   const has = (value) => finite(value) && (!log || value > 0);
   return { to, has, ticks, base: log || low > 0 ? to(log ? 10 ** low : low) : to(high < 0 ? high : 0) };
