@@ -135,10 +135,8 @@ pub(super) fn full(heading: &str, results: &Results, words: &mut Words) -> Strin
     let mut rows = String::new();
     let mut hidden = false;
     let mut before: Option<(Metric, usize)> = None;
-    // What has many keys comes last.
-    let (many, few): (Vec<&Estimate>, _) =
-        results.estimates.iter().partition(|estimate| has_many_keys(estimate.metric));
-    for estimate in few.into_iter().chain(many) {
+    let (last, first): (Vec<&Estimate>, _) = results.estimates.iter().partition(|estimate| comes_last(estimate.metric));
+    for estimate in first.into_iter().chain(last) {
         let count = before.filter(|(metric, _)| *metric == estimate.metric).map_or(1, |(_, count)| count + 1);
         before = Some((estimate.metric, count));
         hidden |= count > KEYS;
