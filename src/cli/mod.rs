@@ -54,7 +54,7 @@ enum Command {
     /// Say what a metric, a column or a warning means: its unit, its equation, its key.
     Explain(explain::Explain),
     /// Make one HTML file of the results in a directory, to be read in any browser.
-    Report(report::ReportOf),
+    Report(report::Report),
     /// Print completions for a shell.
     Completions(completions::Completions),
     /// Print the manual page, or write those of all commands.

@@ -5,7 +5,7 @@ use super::{Failure, print};
 use crate::experiment::{Experiment, Shard};
 use crate::measure::Metric;
 use crate::output::figure::{Axis, Content, Figure, Kind, Lines, Point, Scale, Series};
-use crate::output::report::{Made, Report, write_report};
+use crate::output::report::{Made, Report as Html, write_report};
 use crate::output::{Comparison, Estimate, Results, Summary};
 use crate::scenario::Study;
 use clap::Args;
@@ -17,7 +17,7 @@ const NAME: &str = "report.html";
 
 /// Arguments of `herdsim report`.
 #[derive(Debug, Args)]
-pub(super) struct ReportOf {
+pub(super) struct Report {
     /// The results directory of a run.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
@@ -26,7 +26,7 @@ pub(super) struct ReportOf {
     output: Option<PathBuf>,
 }
 
-impl ReportOf {
+impl Report {
     pub(super) fn execute(self) -> Result<(), Failure> {
         let Self { folder, output } = self;
         let output = output.unwrap_or_else(|| folder.join(NAME));
@@ -34,7 +34,7 @@ impl ReportOf {
             let message = format!("{}: is a directory\n  help: name a file, such as report.html", output.display());
             return Err(Failure::Input(message));
         }
-        let (study, cells) = collect(&[folder.clone()])?;
+        let (study, cells) = collect(std::slice::from_ref(&folder))?;
         let mut experiment = Experiment::new(&study, cells, Shard::WHOLE)?;
         let missing = experiment.missing();
         let page = RefCell::new(Page::new(&study));
@@ -67,13 +67,13 @@ fn made(folder: &Path) -> Made {
 /// A report with its figures, gathered point by point.
 #[derive(Debug)]
 pub(super) struct Page<'a> {
-    report: Report<'a>,
+    report: Html<'a>,
     figures: Figures<'a>,
 }
 
 impl<'a> Page<'a> {
     pub(super) fn new(study: &'a Study) -> Self {
-        Self { report: Report::new(study), figures: Figures::new(study) }
+        Self { report: Html::new(study), figures: Figures::new(study) }
     }
 
     pub(super) fn add(&mut self, results: &Results) {
