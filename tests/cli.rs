@@ -295,8 +295,8 @@ fn words_are_explained() {
 #[test]
 fn columns_are_explained() {
     let desk = Desk::new();
-    for table in &herdsim::output::TABLES[..2] {
-        for field in table.schema(&[]).iter().filter(|field| !["replication", "value"].contains(&&*field.name)) {
+    for table in &herdsim::output::TABLES {
+        for field in table.schema(&[]) {
             desk.succeed(&["explain", &field.name]);
         }
     }

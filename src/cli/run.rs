@@ -50,7 +50,7 @@ pub(super) struct Options {
     #[arg(long)]
     json: bool,
     /// Also write report.html, one file to be read in any browser.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "shard")]
     report: bool,
     /// Show no progress.
     #[arg(short, long)]

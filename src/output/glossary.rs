@@ -45,7 +45,7 @@ pub struct Term {
 }
 
 /// Columns whose names do not say all. Intervals are at the confidence of the run.
-const COLUMNS: [(&str, &str); 22] = [
+const COLUMNS: [(&str, &str); 28] = [
     ("point", "Number of the point in the order of the sweep, from 0; the last swept key changes fastest."),
     ("metric", "The measured quantity; each is explained by its name."),
     ("key", "Which value of a metric that has several: the level k, the quantile, the class; empty for others."),
@@ -53,8 +53,8 @@ const COLUMNS: [(&str, &str); 22] = [
         "estimate",
         "The mean over replications; means over jobs weigh them by their jobs, quantiles are of all jobs together.",
     ),
-    ("low", "Lower end of the confidence interval; missing where there is none."),
-    ("high", "Upper end of the confidence interval; missing where there is none."),
+    ("low", "Lower end of the confidence interval, missing where there is none; in histograms, of the bin."),
+    ("high", "Upper end of the confidence interval, missing where there is none; in histograms, of the bin."),
     ("std_error", "Standard error of the estimate: the standard deviation that repeating the whole run would show."),
     ("replications", "Replications, or pairs of them, that gave a value."),
     ("theory", "What the value should be, where it is known; theory_kind says how far that can be trusted."),
@@ -70,6 +70,12 @@ const COLUMNS: [(&str, &str); 22] = [
     ("ratio_high", "Upper end of the interval of the ratio."),
     ("unpaired_half_width", "Half width that the interval of the difference would have without common random numbers."),
     ("saving", "Half width of the interval without pairing over that with it: what common random numbers saved."),
+    ("replication", "Number of the replication, from 0; each has random numbers of its own."),
+    ("value", "What one replication measured; missing where there was nothing to measure."),
+    ("k", "A queue length: s_k is the fraction of servers with at least k jobs."),
+    ("count", "Jobs of all replications with a response time in the bin."),
+    ("cumulative_fraction", "Fraction of the jobs with a response time up to the end of the bin."),
+    ("time", "The moment of the time course, in mean service times (in slots in slotted time)."),
     ("fraction_of_time", "Share of the window in which s_k was from low to high."),
 ];
 

@@ -92,7 +92,7 @@ pub struct Report<'a> {
 /// Points that have a row, if there is room.
 const ROWS: usize = 5_000;
 
-/// Values that provenance lists before it only counts them.
+/// Values that provenance lists.
 const LISTED: usize = 4;
 
 impl<'a> Report<'a> {
@@ -117,9 +117,9 @@ impl<'a> Report<'a> {
     /// Adds the results of a point. Points come in the order of the grid.
     pub fn add(&mut self, results: &Results) {
         let manifest = &results.manifest;
-        self.engines.insert(format!("{} ({})", manifest.engine, manifest.engine_reason));
-        self.windows.insert(format!("{} to {}", manifest.window_open, manifest.window_close));
-        self.replications.insert(manifest.replications);
+        gather(&mut self.engines, format!("{} ({})", manifest.engine, manifest.engine_reason));
+        gather(&mut self.windows, format!("{} to {}", manifest.window_open, manifest.window_close));
+        gather(&mut self.replications, manifest.replications);
         self.arrived += manifest.jobs.arrived;
         self.points += 1;
         if self.first.is_none() {
@@ -278,10 +278,17 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Values, if they are few; else how many.
+/// Adds a value, until there are more than are listed.
+fn gather<T: Ord>(values: &mut BTreeSet<T>, value: T) {
+    if values.len() <= LISTED {
+        values.insert(value);
+    }
+}
+
+/// Values, if they are few.
 fn few(values: impl ExactSizeIterator<Item = String>) -> String {
     match values.len() {
-        count if count > LISTED => format!("{count} different ones"),
+        count if count > LISTED => "it differs from point to point".to_owned(),
         _ => values.map(|value| shorten(&value, 300)).collect::<Vec<_>>().join(", "),
     }
 }
