@@ -22,7 +22,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Each module uses only those before it:
+//! The [`guide`] goes on from there: stale information, sweeps, policies and probes of your own. Each module uses only
+//! those before it:
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -37,6 +38,13 @@
 //! | [`output`] | results and their files |
 //! | [`experiment`] | replications on all cores, gathered in order |
 //! | [`cli`] | the commands |
+
+pub mod guide {
+    #![doc = include_str!("guide.md")]
+    //! ```text
+    #![doc = include_str!("policy/dispatch/shortest.rs")]
+    //! ```
+}
 
 pub mod cli;
 pub mod engine;

@@ -269,6 +269,64 @@ fn the_list_names_everything_with_a_line_each() {
     }
 }
 
+#[test]
+fn words_are_explained() {
+    let desk = Desk::new();
+    let all = desk.succeed(&["explain"]);
+    for metric in Metric::ALL {
+        let found = all
+            .lines()
+            .any(|line| line.split_whitespace().next() == Some(metric.name()) && line.ends_with(metric.meaning()));
+        assert!(found, "no line for {}", metric.name());
+        let one = desk.succeed(&["explain", metric.name()]);
+        for text in [metric.meaning(), metric.unit(), metric.equation(), metric.key()] {
+            assert!(one.contains(text), "{one}");
+        }
+    }
+    for word in ["theory_kind", "mean_field", "batch_means", "wide_interval", "saving"] {
+        assert!(all.contains(word) && desk.succeed(&["explain", word]).starts_with(word), "{word}");
+    }
+    let message = desk.refuse(&["explain", "mean_job"]);
+    assert!(message.contains("`mean_job` is no metric") && message.contains("did you mean mean_jobs"), "{message}");
+    desk.refuse(&["explain", ""]);
+}
+
+/// Columns of the tables that are written are those explained.
+#[test]
+fn columns_are_explained() {
+    let desk = Desk::new();
+    for table in &herdsim::output::TABLES {
+        for field in table.schema(&[]) {
+            desk.succeed(&["explain", &field.name]);
+        }
+    }
+    for field in herdsim::output::COMPARISON.schema(&[]) {
+        desk.succeed(&["explain", &field.name]);
+    }
+}
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let desk = Desk::new();
+    let commands = ["run", "compare", "merge", "check", "theory", "schema", "list", "explain", "report"];
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = desk.succeed(&["completions", shell]);
+        for command in commands {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+    desk.refuse(&["completions", "tcsh"]);
+    assert!(desk.succeed(&["man"]).contains("herdsim\\-report(1)"));
+    desk.succeed(&["man", "-o", "pages"]);
+    for command in commands {
+        let page = fs::read_to_string(desk.path("pages").join(format!("herdsim-{command}.1"))).expect("a page");
+        assert!(page.contains(&format!("herdsim {command}")) && page.contains(".SH OPTIONS"), "{command}");
+    }
+    let output = desk.output(&["man", "-o", "tiny.yaml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error_text(&output).contains("tiny.yaml: "));
+}
+
 /// Pitfall Y01, the accepted half.
 #[test]
 fn plainly_right_spellings_of_counts_are_accepted() {

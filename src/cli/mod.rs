@@ -2,10 +2,15 @@
 
 mod check;
 mod compare;
+mod completions;
+mod explain;
+mod finished;
 mod list;
 mod load;
+mod man;
 mod merge;
 mod progress;
+mod report;
 mod run;
 mod schema;
 mod shard;
@@ -46,6 +51,14 @@ enum Command {
     Schema,
     /// Print every strategy, information rule, law and metric with a line each.
     List,
+    /// Say what a metric, a column or a warning means: its unit, its equation, its key.
+    Explain(explain::Explain),
+    /// Make one HTML file of the results in a directory, to be read in any browser.
+    Report(report::Report),
+    /// Print completions for a shell.
+    Completions(completions::Completions),
+    /// Print the manual page, or write those of all commands.
+    Man(man::Man),
 }
 
 /// How a command ended, other than well.
@@ -92,6 +105,10 @@ pub fn main() -> ExitCode {
         Command::Theory(theory) => theory.execute(),
         Command::Schema => schema::execute(),
         Command::List => list::execute(),
+        Command::Explain(explain) => explain.execute(),
+        Command::Report(report) => report.execute(),
+        Command::Completions(completions) => completions.execute(),
+        Command::Man(man) => man.execute(),
     };
     let Err(failure) = ended else { return ExitCode::SUCCESS };
     // Nothing can be done about a standard error that is gone too.

@@ -2,6 +2,7 @@
 
 use super::load::Source;
 use super::progress::Progress;
+use super::report::Page;
 use super::shard::ShardArgument;
 use super::tables::Tables;
 use super::{Failure, print};
@@ -10,6 +11,7 @@ use crate::experiment::{self, Experiment, RunError, Shard};
 use crate::output::{Claim, Directory, DirectoryError, Files, Format, portable_name};
 use crate::scenario::Study;
 use clap::Args;
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +49,9 @@ pub(super) struct Options {
     /// Print the estimates as JSON on standard output, and nothing else there.
     #[arg(long)]
     json: bool,
+    /// Also write report.html, one file to be read in any browser.
+    #[arg(long, conflicts_with = "shard")]
+    report: bool,
     /// Show no progress.
     #[arg(short, long)]
     quiet: bool,
@@ -94,7 +99,7 @@ impl Options {
         }
         directory.tidy(experiment.cells())?;
         if shard == Shard::WHOLE {
-            report(&mut experiment, study, directory.path(), &self.format, self.json)?;
+            report(&mut experiment, study, directory.path(), &self.format, self.json, self.report)?;
         } else {
             let now = experiment.progress();
             let path = directory.path().display();
@@ -111,23 +116,33 @@ pub(super) fn report(
     folder: &Path,
     formats: &[Format],
     json: bool,
+    report: bool,
 ) -> Result<(), Failure> {
+    let missing = if report { experiment.missing() } else { 0 };
+    let page = report.then(|| RefCell::new(Page::new(study)));
     let mut files = Files::create(folder, study, formats)?;
     let mut tables = Tables::new(study, json)?;
     let mut compared = Vec::new();
     experiment.results(
         |results| {
             files.add(&results)?;
+            if let Some(page) = &page {
+                page.borrow_mut().add(&results);
+            }
             tables.add(results)
         },
         |rows| {
+            if let Some(page) = &page {
+                page.borrow_mut().compare(&rows);
+            }
             compared.extend(rows);
             Ok(())
         },
     )?;
     files.compare(&compared)?;
     let summary = files.finish()?;
-    tables.print(&summary, &compared, folder)
+    let page = page.map(|page| page.into_inner().write_beside(folder, &summary, missing)).transpose()?;
+    tables.print(&summary, &compared, folder, page.as_deref())
 }
 
 impl From<DirectoryError> for Failure {

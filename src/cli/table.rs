@@ -1,8 +1,7 @@
 //! The compact table that a run prints: simulated, interval, theory.
 
 use crate::measure::Metric;
-use crate::output::{Estimate, Results};
-use crate::theory::Kind;
+use crate::output::{Estimate, Results, interval, number};
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
 /// Metrics worth a glance; the files have all.
@@ -48,9 +47,9 @@ pub(super) fn table(results: &Results) -> Table {
                     estimate.metric.name().to_owned(),
                     estimate.key.clone(),
                     number(estimate.estimate),
-                    interval(estimate),
+                    interval(estimate.low, estimate.high),
                     number(estimate.theory),
-                    standing(estimate),
+                    estimate.standing(),
                 ]);
             }
         }
@@ -75,56 +74,5 @@ fn shown(estimate: &Estimate, local: bool) -> bool {
             local && estimate.estimate.is_some()
         }
         _ => true,
-    }
-}
-
-/// How far the theory can be trusted; where it is exact, how many standard errors the estimate is off.
-fn standing(estimate: &Estimate) -> String {
-    let Some(kind) = estimate.theory_kind else { return String::new() };
-    let errors = match (estimate.estimate, estimate.theory, estimate.std_error) {
-        (Some(value), Some(theory), Some(error)) if error > 0.0 => Some((value - theory) / error),
-        _ => None,
-    };
-    match (kind, errors) {
-        (Kind::Exact, Some(errors)) => format!("exact, {errors:+.1} s.e."),
-        (Kind::Bound, _) => "a lower bound".to_owned(),
-        (kind, _) => kind.to_string(),
-    }
-}
-
-/// A number to five significant digits.
-pub(super) fn number(value: Option<f64>) -> String {
-    match value {
-        None => "-".to_owned(),
-        Some(0.0) => "0".to_owned(),
-        Some(x) => {
-            let magnitude = x.abs().log10().floor();
-            if !(-4.0..9.0).contains(&magnitude) {
-                return format!("{x:.4e}");
-            }
-            let decimals = (4.0 - magnitude).max(0.0) as usize;
-            format!("{x:.decimals$}")
-        }
-    }
-}
-
-fn interval(estimate: &Estimate) -> String {
-    match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) => format!("{} .. {}", number(Some(low)), number(Some(high))),
-        _ => "-".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_five_digits() {
-        for (x, text) in
-            [(2.614_057, "2.6141"), (0.9, "0.90000"), (1234.56, "1234.6"), (1e-7, "1.0000e-7"), (123_456.7, "123457")]
-        {
-            assert_eq!(number(Some(x)), text);
-        }
     }
 }

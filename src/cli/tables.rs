@@ -1,9 +1,9 @@
 //! What a run prints: the table of its only point, a line for each point of a sweep, or JSON.
 
-use super::table::{STYLE, number, table};
+use super::table::{STYLE, table};
 use super::{Failure, print};
 use crate::measure::Metric;
-use crate::output::{Comparison, Doubt, Format, Results, Summary, TABLES, TableWriter};
+use crate::output::{Comparison, Doubt, Format, Results, Summary, TABLES, TableWriter, interval, number};
 use crate::scenario::Study;
 use comfy_table::{CellAlignment, Table};
 use std::fmt::Write as _;
@@ -73,7 +73,13 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    pub(super) fn print(self, summary: &Summary, compared: &[Comparison], folder: &Path) -> Result<(), Failure> {
+    pub(super) fn print(
+        self,
+        summary: &Summary,
+        compared: &[Comparison],
+        folder: &Path,
+        report: Option<&Path>,
+    ) -> Result<(), Failure> {
         warn(&summary.doubts());
         if let Some(json) = self.json {
             let text = json.finish()?;
@@ -94,6 +100,9 @@ impl<'a> Tables<'a> {
             let _ = writeln!(text, "{}", comparison(self.study, compared));
         }
         let _ = writeln!(text, "Results are in {}", folder.display());
+        if let Some(report) = report {
+            let _ = writeln!(text, "The report is {}", report.display());
+        }
         print(&text)
     }
 }
@@ -128,10 +137,6 @@ fn comparison(study: &Study, rows: &[Comparison]) -> Table {
     let others = study.axes.iter().take(study.axes.len() - 1).map(|axis| axis.key.clone());
     let own = ["policy", "minus", "metric", "difference", "interval", "ratio", "interval", "saving"];
     table.set_header(others.chain(own.map(str::to_owned)));
-    let range = |low: Option<f64>, high: Option<f64>| match (low, high) {
-        (Some(_), Some(_)) => format!("{} .. {}", number(low), number(high)),
-        _ => "-".to_owned(),
-    };
     for row in rows.iter().filter(|row| SHOWN.contains(&row.metric)).take(ROWS) {
         let place = row.labels.iter().map(|label| plain(&label.to_string()));
         table.add_row(place.chain([
@@ -139,9 +144,9 @@ fn comparison(study: &Study, rows: &[Comparison]) -> Table {
             plain(&row.baseline),
             row.metric.name().to_owned(),
             number(row.difference),
-            range(row.difference_low, row.difference_high),
+            interval(row.difference_low, row.difference_high),
             number(row.ratio),
-            range(row.ratio_low, row.ratio_high),
+            interval(row.ratio_low, row.ratio_high),
             number(row.saving),
         ]));
     }

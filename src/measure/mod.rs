@@ -29,7 +29,7 @@ pub use balance::Balance;
 pub use delay_histogram::DelayHistogram;
 pub use estimate_age::Refreshes;
 pub use jobs_course::JobsCourse;
-pub use metric::{Metric, Reading, Weight};
+pub use metric::{Metric, Reading, SYMBOLS, Weight};
 pub use moments::Moments;
 pub use probes::{Measure, Probes};
 pub use record::{Part, Record};

@@ -47,6 +47,9 @@ type Open<S> = (String, TableWriter<S, Out>);
 
 const LOG: &str = "response_time.hlog";
 
+/// Tells of results that these replace.
+const REPORT: &str = "report.html";
+
 impl Files {
     /// Begins the files of a study in a folder, its tables in the given formats. Files of other formats that are there
     /// are of results that these replace, and go.
@@ -69,6 +72,7 @@ impl Files {
     ) -> io::Result<Self> {
         let swept = !axes.is_empty();
         remove_percentiles(folder)?;
+        remove_if_there(&folder.join(REPORT))?;
         let guard = Unfinished(folder.to_owned());
         let mut complete = Vec::new();
         let scenario = "scenario.yaml";

@@ -31,6 +31,22 @@ pub struct Estimate {
     pub theory_kind: Option<Kind>,
 }
 
+impl Estimate {
+    /// How far the theory can be trusted; where it is exact, how many standard errors the estimate is off.
+    pub fn standing(&self) -> String {
+        let Some(kind) = self.theory_kind else { return String::new() };
+        let errors = match (self.estimate, self.theory, self.std_error) {
+            (Some(value), Some(theory), Some(error)) if error > 0.0 => Some((value - theory) / error),
+            _ => None,
+        };
+        match (kind, errors) {
+            (Kind::Exact, Some(errors)) => format!("exact, {errors:+.1} s.e."),
+            (Kind::Bound, _) => "a lower bound".to_owned(),
+            (kind, _) => kind.to_string(),
+        }
+    }
+}
+
 /// The values of one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replication {

@@ -32,6 +32,50 @@ pub enum Method {
 }
 
 impl Method {
+    /// Every method; the number of batches is any.
+    pub const ALL: [Self; 9] = [
+        Self::Replications,
+        Self::RatioEstimator,
+        Self::PooledPoint,
+        Self::BatchMeans { batches: 0 },
+        Self::OverlappingBatchMeans { batches: 0 },
+        Self::PairedDifference,
+        Self::PairedRatio,
+        Self::IndependentDifference,
+        Self::IndependentRatio,
+    ];
+
+    /// How it makes an interval, in a line.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Replications => {
+                "Interval of the mean of R independent replications: Student t, R - 1 degrees of freedom."
+            }
+            Self::RatioEstimator => {
+                "Interval of a mean over jobs, which is the ratio of two sums over replications: delta method, Student t."
+            }
+            Self::PooledPoint => {
+                "The value is that of all jobs together, as for quantiles; the width comes from the values of the replications."
+            }
+            Self::BatchMeans { .. } => {
+                "Interval from one long run cut into batches, whose means count as independent: Student t."
+            }
+            Self::OverlappingBatchMeans { .. } => {
+                "Interval from one long run by the means of all its stretches of one length, overlapping ones too."
+            }
+            Self::PairedDifference => {
+                "Interval of policy minus baseline from the differences in replications with the same random numbers."
+            }
+            Self::PairedRatio => {
+                "Interval of policy over baseline from replications with the same random numbers: delta method."
+            }
+            Self::IndependentDifference => "Interval of a difference of two means that share no random numbers: Welch.",
+            Self::IndependentRatio => {
+                "Interval of a ratio of two means that share no random numbers: delta method, degrees of freedom as Welch."
+            }
+        }
+    }
+
     /// A short name that does not change, as for a column of a table.
     pub fn code(self) -> &'static str {
         match self {

@@ -22,6 +22,24 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind, the most trusted first.
+    pub const ALL: [Self; 4] = [Self::Exact, Self::RefinedMeanField, Self::MeanField, Self::Bound];
+
+    /// What it is, in a line.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Exact => {
+                "The theory holds for this system: small ones are solved from their generator, random routing is M/M/1 or \
+                 M/G/1."
+            }
+            Self::RefinedMeanField => "The theory is the limit for many servers with its correction of order 1/N.",
+            Self::MeanField => {
+                "The theory is the limit for many servers; what N servers do differs by the order of 1/N."
+            }
+            Self::Bound => "The theory is a lower bound: the value is at least this.",
+        }
+    }
+
     /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
