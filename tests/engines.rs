@@ -219,7 +219,11 @@ fn check_says_which_engine_and_why() {
 /// same but for rounding.
 #[test]
 fn counting_changes_no_number() {
-    let listening = ", burst_size: false, coincidence_window: 0";
+    let probes = ", burst_size: false, coincidence_window: 0";
+    // Parts of the window are more than an engine counts by itself.
+    let parts = "servers: 1\nload: 0.5\npolicy: {dispatch: random}\nrun: {replications: 1, interval: batch_means}\n";
+    let parts = Plan::read(parts, "test", "test", &[]).unwrap_or_else(|error| panic!("{error}")).batching;
+    assert!(parts.is_some());
     let mut compared = 0;
     for (system, policy) in [
         (ONE, "{dispatch: {power_of_d: {d: 2}}}"),
@@ -229,12 +233,13 @@ fn counting_changes_no_number() {
         ("servers: 1\narrival_rate: 0.5\ninitial: {length: 4}\n", "{dispatch: random}"),
     ] {
         for engine in ["clock", "occupancy"] {
-            let record = |probes| {
+            let record = |batching| {
                 let mut plan = plan(&(system, policy, true), (engine, probes)).expect("both engines can");
-                plan.seed = 5;
+                (plan.seed, plan.batching) = (5, batching);
+                assert_eq!(plan.is_counted(), batching.is_none());
                 experiment::run_replication(&plan, 1).expect("the run ends well")
             };
-            let (told, counted) = (record(listening), record(LEAN));
+            let (told, counted) = (record(parts), record(None));
             assert_eq!(told.balance.arrived, counted.balance.arrived);
             assert_eq!(told.balance.completed, counted.balance.completed);
             for reading in &counted.readings {
@@ -244,10 +249,17 @@ fn counting_changes_no_number() {
                 assert!(close, "{engine} {policy} {:?} {}: {a} and {b}", reading.metric, reading.key);
                 compared += 1;
             }
+            assert_eq!(told.occupancy.len(), counted.occupancy.len());
+            for (a, b) in told.occupancy.iter().zip(&counted.occupancy) {
+                for ((low, high, time), (other_low, other_high, other)) in a.blocks().zip(b.blocks()) {
+                    assert_eq!((low, high), (other_low, other_high));
+                    assert!((time - other).abs() <= 1e-9 * time.max(1e-3), "{engine} {policy}: {time} and {other}");
+                }
+            }
             for (a, b) in told.halves.iter().zip(counted.halves) {
                 assert!((a - b).abs() <= 1e-9 * a, "{engine} {policy}: halves {a} and {b}");
             }
         }
     }
-    assert!(compared > 300, "{compared}");
+    assert!(compared > 500, "{compared}");
 }

@@ -11,8 +11,8 @@ pub use dispatch::Dispatch;
 pub use information::Information;
 pub use level_law::LevelLaw;
 pub use levels::Levels;
+pub(crate) use sample::Pairs;
 pub use sample::Sampler;
-pub(crate) use sample::{Pairs, two_distinct};
 pub use view::{Need, View};
 
 use crate::model::{Fault, Servers, System};

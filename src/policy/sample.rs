@@ -62,7 +62,7 @@ impl Sampler {
 
 /// Two distinct numbers below `servers`, in random order; there must be at least 2 and fewer than 2^32 of them.
 #[inline]
-pub(crate) fn two_distinct(servers: u64, stream: &mut Stream) -> (u64, u64) {
+fn two_distinct(servers: u64, stream: &mut Stream) -> (u64, u64) {
     let (first, second) = stream.below_both(servers, servers - 1);
     // Of the others, those from the first on have moved one up.
     (first, second + u64::from(second >= first))

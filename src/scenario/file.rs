@@ -89,9 +89,9 @@ pub enum Clock {
 #[serde(rename_all = "snake_case")]
 pub enum EngineSpec {
     /// The cheapest that can do the scenario.
+    #[default]
     Auto,
     /// One calendar of events: any law.
-    #[default]
     Event,
     /// One clock instead of a calendar: Poisson arrivals, exponential sizes, any policy and information.
     Clock,

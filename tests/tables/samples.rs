@@ -1,7 +1,8 @@
 //! Results that are hard to write.
 
 use herdsim::experiment::{self, Unwatched};
-use herdsim::measure::{DelayHistogram, Metric, Reading, TimeHistogram};
+use herdsim::measure::{DelayHistogram, Metric, Reading};
+use herdsim::model::TimeHistogram;
 use herdsim::output::{Comparison, Curve, Estimate, Mean, Replication, Results, TimeCourse};
 use herdsim::scenario::{Axis, Kind, Label, Plan};
 use std::num::NonZeroUsize;

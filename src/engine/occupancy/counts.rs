@@ -10,7 +10,7 @@ pub(super) struct Counts {
 
 /// So many levels are compared without looking whether it is still needed: few queues are longer, and a branch that
 /// cannot be foretold costs more.
-const AT_ONCE: usize = 8;
+pub(super) const AT_ONCE: usize = 8;
 
 impl Counts {
     /// The number of servers of each class, and how many of each hold at least 1, 2, ... jobs.
@@ -74,6 +74,73 @@ impl Counts {
         let empty = |counts: &Vec<u64>| counts.len() > AT_ONCE + 2 && counts[counts.len() - 2] == 0;
         while self.at_least.iter().all(empty) {
             self.at_least.iter_mut().for_each(|counts| counts.truncate(counts.len() - 1));
+        }
+    }
+}
+
+impl Counts {
+    /// The length of the server of a single class that has this rank, if it is longer than the first levels tell.
+    #[cold]
+    pub(super) fn length_of_long(&self, rank: u64) -> usize {
+        AT_ONCE + self.at_least[0][AT_ONCE + 1..].partition_point(|&count| count > rank)
+    }
+
+    /// The first levels of a single class, if they fit.
+    pub(super) fn near(&self) -> Option<Near> {
+        let servers = i32::try_from(self.at_least[0][0]).ok()?;
+        let level = |k: usize| self.at_least[0][k + 1] as i32;
+        (servers < i32::MAX).then(|| Near { at_least: std::array::from_fn(level) })
+    }
+
+    /// The first levels have moved on.
+    pub(super) fn take(&mut self, near: &Near) {
+        for (count, &near) in self.at_least[0][1..].iter_mut().zip(&near.at_least) {
+            *count = near as u64;
+        }
+    }
+}
+
+/// The first levels of a class of fewer than 2^31 servers, as they are kept in a loop: they are compared and changed all at
+/// once, so that none is read just after another was written beside it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Near {
+    /// Servers with at least 1, 2, ... jobs.
+    at_least: [i32; AT_ONCE],
+}
+
+/// One in one place, by place.
+const STEP: [[i32; AT_ONCE]; AT_ONCE] = {
+    let mut step = [[0; AT_ONCE]; AT_ONCE];
+    let mut place = 0;
+    while place < AT_ONCE {
+        step[place][place] = 1;
+        place += 1;
+    }
+    step
+};
+
+impl Near {
+    /// The length of the server that has this rank, the longest being 0; none if it is longer than what is kept here.
+    #[inline(always)]
+    pub(super) fn length(&self, rank: i32) -> Option<usize> {
+        let length: i32 = self.at_least.iter().map(|&count| i32::from(count > rank)).sum();
+        let length = length as usize;
+        (length < AT_ONCE).then_some(length)
+    }
+
+    /// A server that holds `length` jobs gets one more.
+    #[inline(always)]
+    pub(super) fn raise(&mut self, length: usize) {
+        for (count, step) in self.at_least.iter_mut().zip(STEP[length]) {
+            *count += step;
+        }
+    }
+
+    /// A server that holds `length` jobs, at least one, loses one.
+    #[inline(always)]
+    pub(super) fn lower(&mut self, length: usize) {
+        for (count, step) in self.at_least.iter_mut().zip(STEP[length - 1]) {
+            *count -= step;
         }
     }
 }

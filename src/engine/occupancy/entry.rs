@@ -3,7 +3,7 @@
 use super::counts::Counts;
 use crate::model::Servers;
 use crate::policy::level_law::LevelLaw;
-use crate::policy::{Dispatch, two_distinct};
+use crate::policy::{Dispatch, Pairs};
 use crate::random::Stream;
 
 /// Draws where arrivals join.
@@ -50,6 +50,17 @@ impl Entry {
     /// Whether a draw does without the law of all levels.
     pub(super) fn is_quick(&self) -> bool {
         !matches!(self.way, Way::Law)
+    }
+
+    /// If the server is the one of the larger of two ranks drawn uniformly: what draws them.
+    pub(super) fn pairs(&self) -> Option<Pairs> {
+        match &self.way {
+            Way::Ranks { servers, parts } if *servers < 1 << 32 => match parts[..] {
+                [(_, 2, replacement)] => Some(Pairs { servers: *servers, replacement }),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The class and the length of the server that an arrival joins.
@@ -111,9 +122,8 @@ fn part(parts: &[(f64, usize, bool)], stream: &mut Stream) -> (usize, bool) {
 #[inline]
 fn largest_rank(servers: u64, d: usize, replacement: bool, stream: &mut Stream) -> u64 {
     if d == 2 && servers < 1 << 32 {
-        let (one, other) =
-            if replacement { stream.below_both(servers, servers) } else { two_distinct(servers, stream) };
-        return one.max(other);
+        let (one, other) = Pairs { servers, replacement }.draw(stream);
+        return u64::from(one.max(other));
     }
     let first = stream.below(servers);
     if replacement {

@@ -13,14 +13,14 @@ mod counts;
 mod entry;
 
 use super::observer::{Admitted, Blocked, Dispatched, LengthChange, MessageKind, Observer, Snapshot};
-use super::odds::{Odds, Offer};
+use super::odds::{Equal, Odds, Offer};
 use super::tally::Tally;
 use super::ticker::{Holding, Ticker};
 use super::{ClockEngine, Engine, EngineError, Progress};
 use crate::model::{Fault, Initial, Servers, System};
-use crate::policy::{Information, Need, Policy};
+use crate::policy::{Information, Need, Pairs, Policy};
 use crate::random::{Component, Stream, Streams};
-use counts::Counts;
+use counts::{AT_ONCE, Counts, Near};
 use entry::Entry;
 
 /// The server of an event at a server without a name.
@@ -201,30 +201,75 @@ fn spread(wanted: u64, classes: &[u64], stream: &mut Stream) -> Vec<u64> {
 
 impl OccupancyEngine<'_> {
     /// Runs one class in equal steps and only counts, from one strike to another.
-    fn count(&mut self, mut strikes: u64, last: u64, tally: &mut Tally) {
+    fn count(&mut self, from: u64, to: u64, tally: &mut Tally) {
+        if let (Some(odds), Some(pairs), Some(near)) = (self.odds.equal(), self.entry.pairs(), self.counts.near()) {
+            return self.count_pairs(odds, pairs, near, (from, to), tally);
+        }
         let buffer = self.system.buffer.map_or(usize::MAX, |buffer| buffer as usize);
         let (mut offers, mut choices) = (self.offer_stream.clone(), self.dispatch_stream.clone());
-        while strikes < last {
-            strikes += 1;
+        for strike in from + 1..=to {
             match self.odds.draw(&mut offers) {
                 Offer::Service { server, .. } => {
                     let length = self.counts.length(0, server);
                     if length > 0 {
                         self.counts.lower(0, length);
-                        tally.leave(length as u32, strikes);
+                        tally.leave(length as u32, strike);
                     }
                 }
                 Offer::Arrival => {
                     let (_, length) = self.entry.draw(&self.counts, &mut choices);
                     if length < buffer {
                         self.counts.raise(0, length);
-                        tally.join(length as u32, strikes);
+                        tally.join(length as u32, strike);
                     } else {
                         tally.block(length as u32);
                     }
                 }
             }
         }
+        (self.offer_stream, self.dispatch_stream) = (offers, choices);
+    }
+
+    /// The same where an arrival joins the shorter of two servers, with the first levels at hand.
+    fn count_pairs(&mut self, odds: Equal, pairs: Pairs, near: Near, (from, to): (u64, u64), tally: &mut Tally) {
+        let buffer = self.system.buffer.map_or(usize::MAX, |buffer| buffer as usize);
+        let (mut offers, mut choices) = (self.offer_stream.clone(), self.dispatch_stream.clone());
+        let (mut near, counts) = (near, &mut self.counts);
+        for strike in from + 1..=to {
+            if let Some(rank) = odds.draw(&mut offers) {
+                match near.length(rank as i32) {
+                    Some(0) => {}
+                    Some(length) => {
+                        near.lower(length);
+                        tally.leave(length as u32, strike);
+                    }
+                    None => {
+                        let length = counts.length_of_long(rank);
+                        if length == AT_ONCE {
+                            near.lower(length)
+                        } else {
+                            counts.lower(0, length)
+                        }
+                        tally.leave(length as u32, strike);
+                    }
+                }
+                continue;
+            }
+            let (one, other) = pairs.draw(&mut choices);
+            let rank = one.max(other);
+            let found = near.length(rank as i32).unwrap_or_else(|| counts.length_of_long(u64::from(rank)));
+            if found >= buffer {
+                tally.block(found as u32);
+                continue;
+            }
+            if found < AT_ONCE {
+                near.raise(found)
+            } else {
+                counts.raise(0, found)
+            }
+            tally.join(found as u32, strike);
+        }
+        self.counts.take(&near);
         (self.offer_stream, self.dispatch_stream) = (offers, choices);
     }
 }
