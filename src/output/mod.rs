@@ -19,6 +19,7 @@ mod parquet;
 mod replications;
 mod response_time;
 mod results;
+mod snapshots;
 mod table;
 mod table_writer;
 mod tail_histogram;

@@ -2,7 +2,7 @@
 
 use super::axis::OfPoint;
 use super::manifest::Manifest;
-use crate::measure::{DelayHistogram, Metric, Reading, TimeHistogram};
+use crate::measure::{DelayHistogram, Lengths, Metric, Reading, TimeHistogram};
 use crate::scenario::Label;
 use crate::theory::Kind;
 use serde::Serialize;
@@ -144,6 +144,8 @@ pub struct Results {
     pub response: Option<DelayHistogram>,
     /// The time course, if it was asked for.
     pub time_course: Option<TimeCourse>,
+    /// The lengths of the queues in the first replication, if they were asked for.
+    pub snapshots: Option<Lengths>,
 }
 
 impl OfPoint for Results {
@@ -170,6 +172,7 @@ impl Results {
             occupancy: Vec::new(),
             response: None,
             time_course: None,
+            snapshots: None,
         }
     }
 

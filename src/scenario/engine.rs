@@ -80,6 +80,9 @@ fn occupancy_can(system: &System, policy: &Policy, measure: &Measure) -> Result<
     if measure.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1 {
         return Err(Fault::at("measure.coincidence_window", rule, "write coincidence_window: 0, or engine: clock"));
     }
+    if measure.snapshots.is_some() {
+        return Err(Fault::at("measure.snapshots", rule, "take it out, or write engine: clock"));
+    }
     Ok(())
 }
 
@@ -125,6 +128,7 @@ impl Plan {
 /// Whether a probe or a message looks at the clock on the wall.
 fn takes_real_time(system: &System, policy: &Policy, measure: &Measure, window: Window) -> bool {
     let probes = measure.trajectory.is_some()
+        || measure.snapshots.is_some()
         || measure.burst_size
         || (measure.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1);
     let messages = match &policy.information {
