@@ -30,6 +30,13 @@ pub struct Estimate {
     pub theory_kind: Option<Kind>,
 }
 
+impl Estimate {
+    /// The ends of the confidence interval.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        Some((self.low?, self.high?))
+    }
+}
+
 /// The values of one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replication {
