@@ -1,10 +1,9 @@
 //! `herdsim merge`: the tables of an experiment from the cells of its shares.
 
-use super::Failure;
-use super::run::report;
+use super::run::{Wish, report};
+use super::{Failure, stored};
 use crate::experiment::{self, Experiment, Shard};
 use crate::output::{Claim, Directory, Format};
-use crate::scenario::{Changes, Study};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -33,15 +32,7 @@ pub(super) struct Merge {
 
 impl Merge {
     pub(super) fn execute(self) -> Result<(), Failure> {
-        let cells = Directory::collect(&self.folders)?;
-        let version = env!("CARGO_PKG_VERSION");
-        let origin = cells.origin().clone();
-        if origin.version != version {
-            let message = format!("the cells were made by version {} of herdsim, this is {version}", origin.version);
-            return Err(Failure::Input(message));
-        }
-        let study = Study::read(&origin.scenario, "the scenario of the cells", "scenario", Changes::default())
-            .map_err(|errors| Failure::Input(errors[0].to_string()))?;
+        let (study, cells) = stored::read(&self.folders)?;
         let mut experiment = Experiment::new(&study, cells, Shard::WHOLE)?;
         let missing = experiment.missing();
         if missing > 0 && !self.incomplete {
@@ -69,6 +60,6 @@ impl Merge {
                 return Err(Failure::Input(message.to_owned()));
             }
         };
-        report(&mut experiment, &study, &folder, &self.format, self.json)
+        report(&mut experiment, &study, &folder, Wish { formats: &self.format, json: self.json, plot: false })
     }
 }

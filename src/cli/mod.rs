@@ -5,10 +5,12 @@ mod compare;
 mod list;
 mod load;
 mod merge;
+mod plot;
 mod progress;
 mod run;
 mod schema;
 mod shard;
+mod stored;
 mod table;
 mod tables;
 mod theory;
@@ -38,13 +40,15 @@ enum Command {
     Compare(compare::Compare),
     /// Bring together the cells of shares that were run apart, and write the tables.
     Merge(merge::Merge),
+    /// Make figures of results.
+    Plot(plot::Plot),
     /// Print a scenario with all defaults filled in, and what is wrong with it, without running it.
     Check(check::Check),
     /// Print all that theory says of a scenario, without running it.
     Theory(theory::Theory),
     /// Print the JSON Schema of scenarios, for completion in editors.
     Schema,
-    /// Print every strategy, information rule, law and metric with a line each.
+    /// Print every strategy, information rule, law, metric and figure with a line each.
     List,
 }
 
@@ -88,6 +92,7 @@ pub fn main() -> ExitCode {
         Command::Run(run) => run.execute(),
         Command::Compare(compare) => compare.execute(),
         Command::Merge(merge) => merge.execute(),
+        Command::Plot(plot) => plot.execute(),
         Command::Check(check) => check.execute(),
         Command::Theory(theory) => theory.execute(),
         Command::Schema => schema::execute(),

@@ -6,6 +6,7 @@ use super::format::Format;
 use super::hgrm::{percentile_name, write_percentiles};
 use super::hlog::ResponseLog;
 use super::manifest::Summary;
+use super::picture::remove_figures;
 use super::results::{Comparison, Results};
 use super::table::{COMPARISON, TABLES, Table};
 use super::table_writer::TableWriter;
@@ -75,6 +76,7 @@ impl Files {
     fn begin(folder: &Path, scenario_yaml: &str, axes: &[Axis], extra: Extra, formats: &[Format]) -> io::Result<Self> {
         let swept = !axes.is_empty();
         remove_percentiles(folder)?;
+        remove_figures(folder)?;
         let guard = Unfinished(folder.to_owned());
         let mut complete = Vec::new();
         let scenario = "scenario.yaml";
