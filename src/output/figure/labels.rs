@@ -1,6 +1,7 @@
 //! Words of figures: what axes, lines and captions are called.
 
 use crate::measure::Metric;
+use crate::output::Estimate;
 use crate::scenario::{Axis, Kind, Label, Plan};
 use crate::theory;
 
@@ -83,12 +84,16 @@ pub(super) fn place(axes: &[Axis], labels: &[Label], named: impl Fn(usize) -> bo
     axes.iter().zip(labels).enumerate().filter_map(one).collect::<Vec<_>>().join(", ")
 }
 
+/// What theory expects; a bound is no expectation, and as a line would look like one.
+pub(super) fn predicted(estimate: &Estimate) -> Option<f64> {
+    estimate.theory.filter(|_| estimate.theory_kind != Some(theory::Kind::Bound))
+}
+
 /// What theory a line shows, if it is of one kind.
 pub(super) fn of_theory(kinds: impl Iterator<Item = theory::Kind>) -> String {
     let mut kinds: Vec<theory::Kind> = kinds.collect();
     kinds.dedup();
     match kinds[..] {
-        [theory::Kind::Bound] => "lower bound".to_owned(),
         [kind] => kind.to_string(),
         _ => "theory".to_owned(),
     }

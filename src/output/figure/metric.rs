@@ -121,11 +121,11 @@ fn series_of((label, line): &Line<'_>) -> Vec<Series> {
         .filter_map(|(x, estimate)| Some(Point { x: *x, y: estimate.estimate?, interval: estimate.interval() }))
         .collect();
     let expected: Vec<Point> =
-        line.iter().filter_map(|(x, estimate)| Some(Point::plain(*x, estimate.theory?))).collect();
+        line.iter().filter_map(|(x, estimate)| Some(Point::plain(*x, labels::predicted(estimate)?))).collect();
     let name = if label.is_empty() { "simulated" } else { label };
     let mut series = vec![Series { label: name.to_owned(), kind: Kind::Estimates, points: simulated }];
     if !expected.is_empty() {
-        let kinds = line.iter().filter(|(_, estimate)| estimate.theory.is_some());
+        let kinds = line.iter().filter(|(_, estimate)| labels::predicted(estimate).is_some());
         let kind = labels::of_theory(kinds.filter_map(|(_, estimate)| estimate.theory_kind));
         series.push(Series { label: labels::theory_line(label, &kind), kind: Kind::Theory, points: expected });
     }

@@ -11,7 +11,7 @@ use crate::theory;
 const POINTS: f64 = 150.0;
 
 /// From this ratio of the longest to the median response time on both axes are logarithmic.
-const HEAVY: f64 = 100.0;
+const HEAVY: f64 = 60.0;
 
 /// What a point of the experiment says about the response time.
 pub(super) struct Law {
@@ -40,13 +40,15 @@ fn survival(response: &DelayHistogram) -> Vec<Point> {
     let (right, down) = (longest / POINTS, (jobs as f64).log10().max(1.0) / POINTS);
     let mut points = vec![Point::plain(0.0, 1.0)];
     let (mut below, mut last) = (0, Point::plain(0.0, 1.0));
+    let mut skipped: Option<Point> = None;
     for bucket in counts.iter_recorded() {
         let value = bucket.value_iterated_to();
         let before = Point::plain(time(value) - response.tick(), 1.0 - below as f64 / jobs as f64);
         below += bucket.count_at_value();
         let here = Point::plain(time(counts.highest_equivalent(value)), (jobs - below) as f64 / jobs as f64);
         // A long stretch without jobs is level.
-        if before.x - last.x > right && before.y > 0.0 {
+        if before.x - skipped.unwrap_or(last).x > right && before.y > 0.0 {
+            points.extend(skipped.take());
             points.push(before);
             last = before;
         }
@@ -55,8 +57,12 @@ fn survival(response: &DelayHistogram) -> Vec<Point> {
         if here.y > 0.0 && moved && (far || here.x - last.x >= right) {
             points.push(here);
             last = here;
+            skipped = None;
+        } else if here.y > 0.0 {
+            skipped = Some(here);
         }
     }
+    points.extend(skipped);
     points
 }
 
@@ -79,7 +85,7 @@ fn expected(plan: &Plan, least: f64) -> (Vec<Point>, Option<theory::Kind>) {
 /// A curve and one of theory for each of some points.
 pub(super) fn figure(points: &[(String, &Law)], plan: &Plan, caption: String) -> Figure {
     let mut series = Vec::new();
-    let mut heavy = false;
+    let mut heavy = matches!(plan.system.service, crate::model::Law::Pareto(_));
     for (label, law) in points {
         let name = if label.is_empty() { "simulated" } else { label };
         let median = law.simulated.iter().find(|point| point.y <= 0.5).map_or(f64::INFINITY, |point| point.x);
@@ -93,11 +99,11 @@ pub(super) fn figure(points: &[(String, &Law)], plan: &Plan, caption: String) ->
     let x = format!("response time t ({})", labels::unit_of_time(plan));
     Figure {
         name: "response_time".to_owned(),
-        title: "Response times longer than t".to_owned(),
+        title: "Fraction of jobs that stay longer than t".to_owned(),
         caption,
         content: Content::Lines(Lines {
             x: if heavy { Axis::logarithmic(x) } else { Axis::linear(x) },
-            y: Axis::logarithmic("P(T > t), fraction of jobs"),
+            y: Axis::logarithmic("P(T > t), fraction of jobs that stay longer"),
             series,
         }),
     }

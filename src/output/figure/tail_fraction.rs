@@ -20,14 +20,15 @@ pub(super) fn figure(points: &[(String, &[Estimate])], caption: String) -> Figur
         let of = |estimate: &Estimate| Some((estimate.key.parse().ok()?, estimate.estimate?, estimate.interval()));
         let simulated: Vec<Point> =
             estimates.iter().filter_map(of).map(|(x, y, interval)| Point { x, y, interval }).collect();
-        let of_theory = |estimate: &Estimate| Some(Point::plain(estimate.key.parse().ok()?, estimate.theory?));
+        let of_theory =
+            |estimate: &Estimate| Some(Point::plain(estimate.key.parse().ok()?, labels::predicted(estimate)?));
         let expected: Vec<Point> = estimates.iter().filter_map(of_theory).collect();
         let kind = if simulated.len() > MARKS { Kind::Curve } else { Kind::Estimates };
         let name = if label.is_empty() { "simulated" } else { label };
         series.push(Series { label: name.to_owned(), kind, points: simulated });
         if !expected.is_empty() {
             // s_1 is known exactly nearly always: the rest tells what theory this is.
-            let kinds = || estimates.iter().filter(|estimate| estimate.theory.is_some());
+            let kinds = || estimates.iter().filter(|estimate| labels::predicted(estimate).is_some());
             let later = kinds().skip(usize::from(expected.len() > 1)).filter_map(|estimate| estimate.theory_kind);
             let label = labels::theory_line(label, &labels::of_theory(later));
             series.push(Series { label, kind: Kind::Theory, points: expected });

@@ -114,7 +114,9 @@ impl Canvas {
 
     /// Lines through points; a new one starts after each gap.
     pub(super) fn path(&mut self, stretches: &[Vec<(f64, f64)>], stroke: Stroke<'_>) {
-        let data = path_data(stretches, false);
+        // A single point has no length.
+        let stretches: Vec<Vec<(f64, f64)>> = stretches.iter().filter(|points| points.len() > 1).cloned().collect();
+        let data = path_data(&stretches, false);
         if !data.is_empty() {
             let attributes = stroke.attributes();
             let _ = writeln!(self.body, r#"<path d="{data}" fill="none" stroke-linejoin="round" {attributes}/>"#);

@@ -15,6 +15,9 @@ const LEGEND: f64 = 230.0;
 /// Room for a line of the legend.
 const ROW: f64 = 20.0;
 
+/// How much of a line is seen along which a theory runs.
+const FAINT: f64 = 0.45;
+
 /// A theory may lie so many times below all that is simulated, and is seen.
 const BELOW: f64 = 1e3;
 
@@ -33,7 +36,7 @@ struct Look {
 pub(super) fn draw(lines: &Lines, name: &str) -> Drawing {
     let x = stretch_of_x(lines);
     let y = stretch_of_y(lines);
-    let (x_ticks, x_power) = x.ticks(70.0);
+    let (x_ticks, x_power) = x.ticks(58.0);
     let (y_ticks, y_power) = y.ticks(38.0);
     let tick_width = y_ticks.iter().flat_map(|tick| &tick.label).map(|label| width(label, style::TICK));
     let left = tick_width.fold(0.0, f64::max) + style::LABEL + 26.0;
@@ -42,6 +45,7 @@ pub(super) fn draw(lines: &Lines, name: &str) -> Drawing {
     let mut plot = Canvas::default();
     frame(&mut plot, (&x_ticks, &x), (&y_ticks, &y));
     let mut data = Canvas::default();
+    let mut marks = Canvas::default();
     let looks = looks(&lines.series);
     // Theory lies over what it is compared with.
     let order = |theory: bool| {
@@ -49,9 +53,11 @@ pub(super) fn draw(lines: &Lines, name: &str) -> Drawing {
         lines.series.iter().zip(&looks).filter(own)
     };
     for (series, look) in order(false).chain(order(true)) {
-        draw_series(&mut data, series, *look, lines, (&x, &y));
+        draw_series((&mut data, &mut marks), series, *look, lines, (&x, &y));
     }
     plot.clipped(name, (WIDTH, HEIGHT), data);
+    // Marks on the edge are seen whole.
+    plot.group(0.0, 0.0, marks);
     let drawn = |series: &Series| series.points.iter().any(|point| is_drawn(lines, point));
     if !lines.series.iter().any(drawn) {
         let nothing = Text::new("no data", WIDTH / 2.0, HEIGHT / 2.0, style::LABEL);
@@ -182,7 +188,13 @@ fn label_axes(plot: &mut Canvas, lines: &Lines, left: f64, (x_power, y_power): (
     }
 }
 
-fn draw_series(data: &mut Canvas, series: &Series, look: Look, lines: &Lines, (x, y): (&Stretch, &Stretch)) {
+fn draw_series(
+    (data, marks): (&mut Canvas, &mut Canvas),
+    series: &Series,
+    look: Look,
+    lines: &Lines,
+    (x, y): (&Stretch, &Stretch),
+) {
     let colour = style::colour(look.number);
     let at = |px: f64, py: f64| (x.place(px), HEIGHT - y.place(py));
     let mut stretches: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
@@ -197,19 +209,19 @@ fn draw_series(data: &mut Canvas, series: &Series, look: Look, lines: &Lines, (x
     }
     match series.kind {
         Kind::Estimates => {
-            let join = if look.beside_theory { 0.3 } else { 0.8 };
+            let join = if look.beside_theory { FAINT } else { 0.8 };
             data.path(&stretches, Stroke { opacity: join, ..Stroke::plain(colour, 1.2) });
             for point in series.points.iter().filter(|point| is_drawn(lines, point)) {
                 interval(data, point, lines, (x, y), colour);
             }
             let mark = style::mark(look.number);
-            stretches.iter().flatten().for_each(|&place| data.mark(mark, place, colour));
+            stretches.iter().flatten().for_each(|&place| marks.mark(mark, place, colour));
         }
         Kind::Curve => {
-            let (width, opacity) = if look.beside_theory { (3.2, 0.45) } else { (1.7, 1.0) };
+            let (width, opacity) = if look.beside_theory { (3.2, FAINT) } else { (1.7, 1.0) };
             data.path(&stretches, Stroke { opacity, ..Stroke::plain(colour, width) });
             if !look.alone {
-                sparse_marks(data, &stretches, look.number, colour);
+                sparse_marks(marks, &stretches, look.number, colour);
             }
         }
         Kind::Bars => {
@@ -226,7 +238,7 @@ fn draw_series(data: &mut Canvas, series: &Series, look: Look, lines: &Lines, (x
             }
             let highest = series.points.iter().filter(|point| is_drawn(lines, point));
             if let Some(top) = highest.max_by(|one, other| one.y.total_cmp(&other.y)).filter(|_| !look.alone) {
-                data.mark(style::mark(look.number), at(top.x, top.y), colour);
+                marks.mark(style::mark(look.number), at(top.x, top.y), colour);
             }
         }
         Kind::Theory => data.path(&stretches, Stroke { dashed: true, ..Stroke::plain(colour, 1.5) }),
@@ -259,6 +271,9 @@ fn interval(data: &mut Canvas, point: &Point, lines: &Lines, (x, y): (&Stretch, 
     let Some((low, high)) = point.interval.filter(|(low, high)| low.is_finite() && high.is_finite()) else { return };
     let place = |value: f64| if fits(&lines.y, value) { HEIGHT - y.place(value) } else { HEIGHT + 10.0 };
     let (at, top, bottom) = (x.place(point.x), place(high), place(low));
+    if bottom - top < 1.0 {
+        return;
+    }
     let stroke = Stroke::plain(colour, 1.2);
     data.line((at, top), (at, bottom), stroke);
     // Caps that a mark would cover are left out.
@@ -318,11 +333,11 @@ fn draw_legend(canvas: &mut Canvas, entries: &[Entry], (left, top): (f64, f64)) 
                 canvas.path(&[outline.to_vec()], Stroke::plain(entry.colour, 1.2));
             }
             Kind::Curve if entry.look.beside_theory => {
-                canvas.line(from, to, Stroke { opacity: 0.45, ..Stroke::plain(entry.colour, 3.2) });
+                canvas.line(from, to, Stroke { opacity: FAINT, ..Stroke::plain(entry.colour, 3.2) });
             }
             Kind::Curve => canvas.line(from, to, Stroke::plain(entry.colour, 1.7)),
             Kind::Estimates => {
-                let opacity = if entry.look.beside_theory { 0.3 } else { 0.8 };
+                let opacity = if entry.look.beside_theory { FAINT } else { 0.8 };
                 canvas.line(from, to, Stroke { opacity, ..Stroke::plain(entry.colour, 1.2) });
             }
         }

@@ -10,7 +10,7 @@ const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 250.0;
 
 /// Between two of them.
-const GAP: f64 = 26.0;
+const GAP: f64 = 40.0;
 
 /// Room for the title of a picture, and for what stands below the lowest.
 const ABOVE: f64 = 24.0;
