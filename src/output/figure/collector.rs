@@ -2,7 +2,7 @@
 
 use super::metric::Estimates;
 use super::response_time::Law;
-use super::{Figure, Panel, Series, labels};
+use super::{Content, Figure, Kind, Panel, Series, labels};
 use super::{metric, response_time, snapshots, tail_fraction, tail_histogram, trajectory};
 use crate::measure::Metric;
 use crate::output::{Estimate, Results};
@@ -137,8 +137,9 @@ impl<'a> Figures<'a> {
                 Wanted::Named(name) => figures.extend(self.named(*name)),
                 Wanted::Metric { metric, key, against } => {
                     let asked = (*metric, key.as_deref(), against.as_deref());
-                    let caption = format!("{}; {}", self.setting(), self.intervals());
-                    figures.push(metric::figure(self.study, &self.estimates, wanted, asked, caption));
+                    let mut figure = metric::figure(self.study, &self.estimates, wanted, asked);
+                    figure.caption = format!("{}{}{}", self.setting(), self.intervals(&figure), figure.caption);
+                    figures.push(figure);
                 }
             }
         }
@@ -160,8 +161,9 @@ impl<'a> Figures<'a> {
         match name {
             FigureName::TailFraction => {
                 let points: Vec<_> = self.points.iter().map(|of| (label(of), &of.tail[..])).collect();
-                let caption = format!("{setting}; {}{of_points}", self.intervals());
-                vec![tail_fraction::figure(&points, caption)]
+                let mut figure = tail_fraction::figure(&points, String::new());
+                figure.caption = format!("{setting}{}{of_points}", self.intervals(&figure));
+                vec![figure]
             }
             FigureName::ResponseTime => {
                 let points: Vec<_> = self.points.iter().filter_map(|of| Some((label(of), of.law.as_ref()?))).collect();
@@ -207,17 +209,19 @@ impl<'a> Figures<'a> {
         labels::setting(&self.study.points[0].plan, &self.study.axes, replications)
     }
 
-    fn intervals(&self) -> String {
-        labels::intervals(&self.study.points[0].plan)
+    /// What the bars of a figure are, if it has some.
+    fn intervals(&self, figure: &Figure) -> String {
+        let Content::Lines(lines) = &figure.content else { return String::new() };
+        let estimates = lines.series.iter().filter(|series| series.kind == Kind::Estimates);
+        let any = estimates.flat_map(|series| &series.points).any(|point| point.interval.is_some());
+        if any { format!("; {}", labels::intervals(&self.study.points[0].plan)) } else { String::new() }
     }
 }
 
 /// Whether all that is drawn is 0, as the errors of exact information are.
 fn is_zero(figure: &Figure) -> bool {
     match &figure.content {
-        super::Content::Lines(lines) => {
-            lines.series.iter().flat_map(|series| &series.points).all(|point| point.y == 0.0)
-        }
-        super::Content::Maps(_) => false,
+        Content::Lines(lines) => lines.series.iter().flat_map(|series| &series.points).all(|point| point.y == 0.0),
+        Content::Maps(_) => false,
     }
 }

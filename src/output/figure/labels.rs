@@ -68,20 +68,34 @@ fn short(key: &str) -> String {
     rest.to_owned()
 }
 
+/// The step of a key that says most: `d` of `power_of_d.d`, `delay` of `push.delay.exponential.mean`.
+fn shortest(key: &str) -> &str {
+    let steps: Vec<&str> = key.split('.').collect();
+    let delay = steps.iter().find(|step| step.ends_with("delay"));
+    delay.or(steps.last()).copied().unwrap_or(key)
+}
+
 /// The values of some swept keys at a point, for a legend; empty if there are none.
 pub(super) fn place(axes: &[Axis], labels: &[Label], named: impl Fn(usize) -> bool) -> String {
     let one = |(i, (axis, label)): (usize, (&Axis, &Label))| {
         named(i).then(|| match axis.kind {
-            Kind::Text => label.to_string(),
+            Kind::Text => flat(&label.to_string()),
             Kind::Integer | Kind::Real => {
-                let key = short(&axis.key);
-                // Of a long path the last step must do.
-                let key = if key.len() > 20 { key.rsplit('.').next().unwrap_or(&key).to_owned() } else { key };
-                format!("{key} {label}")
+                format!("{} {label}", shortest(&axis.key))
             }
         })
     };
     axes.iter().zip(labels).enumerate().filter_map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// `{power_of_d: {d: 2}}` reads better as `power_of_d (d: 2)`.
+fn flat(text: &str) -> String {
+    let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+    let parts = inner.and_then(|inner| inner.split_once(": {")).filter(|(name, _)| !name.contains([',', '{', ':']));
+    match parts.and_then(|(name, rest)| Some((name, rest.strip_suffix('}')?))) {
+        Some((name, rest)) if !rest.contains('{') => format!("{name} ({rest})"),
+        _ => text.to_owned(),
+    }
 }
 
 /// What theory expects; a bound is no expectation, and as a line would look like one.
@@ -133,4 +147,18 @@ fn rounded(x: f64) -> String {
 pub(super) fn intervals(plan: &Plan) -> String {
     let percent = 100.0 * plan.confidence.get();
     format!("bars: {} % intervals", rounded(percent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_of_one_key_are_flat() {
+        assert_eq!(flat("{power_of_d: {d: 2}}"), "power_of_d (d: 2)");
+        assert_eq!(flat("shortest"), "shortest");
+        for text in ["{a: 1, b: {c: 2}}", "{a: {b: {c: 2}}}", "{a: 1}", "{}", "{"] {
+            assert_eq!(flat(text), text);
+        }
+    }
 }

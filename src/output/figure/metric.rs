@@ -49,13 +49,12 @@ fn follows(points: &[Estimates], axis: usize, other: usize) -> bool {
 /// A line: its name, the key of the metric, and what stands at each value on the axis.
 type Line<'a> = (String, Vec<(f64, &'a Estimate)>);
 
-/// The figure of a metric; empty if nothing can be drawn.
+/// The figure of a metric; empty if nothing can be drawn. Its caption says which lines are left out.
 pub(super) fn figure(
     study: &Study,
     points: &[Estimates],
     wanted: &Wanted,
     (metric, key, against): (Metric, Option<&str>, Option<&str>),
-    caption: String,
 ) -> Figure {
     let plan = &study.points[0].plan;
     let axis = match against {
@@ -77,7 +76,7 @@ pub(super) fn figure(
         _ => what,
     };
     let plain = x.label.split(" (").next().unwrap_or_default();
-    let caption = if cut { format!("{caption}; the first {LINES} of {} lines", lines.len()) } else { caption };
+    let caption = if cut { format!("; the first {LINES} of {} lines", lines.len()) } else { String::new() };
     Figure {
         name: wanted.file_name(),
         title: if plain.is_empty() { what } else { format!("{what} against {plain}") },
@@ -100,7 +99,7 @@ fn lines<'a>(study: &Study, points: &'a [Estimates], axis: usize, metric: Metric
                 None if single && estimate.key.is_empty() => place.clone(),
                 // Without one that stands for all, each has a line.
                 None if !single && place.is_empty() => format!("{} {}", metric.key(), estimate.key),
-                None if !single => format!("{place}, {} {}", metric.key(), estimate.key),
+                None if !single => format!("{} {}, {place}", metric.key(), estimate.key),
                 _ => continue,
             };
             match lines.iter_mut().find(|line| line.0 == label) {

@@ -13,17 +13,24 @@ pub(super) fn kept(results: &Results) -> Vec<Estimate> {
     results.estimates.iter().filter(|estimate| estimate.metric == Metric::TailFraction).cloned().collect()
 }
 
+/// The interval, as far as a fraction can lie in it.
+fn within(estimate: &Estimate) -> Option<(f64, f64)> {
+    estimate.interval().map(|(low, high)| (low, high.min(1.0)))
+}
+
 /// A line of estimates and one of theory, for each of some points.
 pub(super) fn figure(points: &[(String, &[Estimate])], caption: String) -> Figure {
     let mut series = Vec::new();
+    // All look alike.
+    let many = points.iter().any(|(_, estimates)| estimates.len() > MARKS);
     for (label, estimates) in points {
-        let of = |estimate: &Estimate| Some((estimate.key.parse().ok()?, estimate.estimate?, estimate.interval()));
+        let of = |estimate: &Estimate| Some((estimate.key.parse().ok()?, estimate.estimate?, within(estimate)));
         let simulated: Vec<Point> =
             estimates.iter().filter_map(of).map(|(x, y, interval)| Point { x, y, interval }).collect();
         let of_theory =
             |estimate: &Estimate| Some(Point::plain(estimate.key.parse().ok()?, labels::predicted(estimate)?));
         let expected: Vec<Point> = estimates.iter().filter_map(of_theory).collect();
-        let kind = if simulated.len() > MARKS { Kind::Curve } else { Kind::Estimates };
+        let kind = if many { Kind::Curve } else { Kind::Estimates };
         let name = if label.is_empty() { "simulated" } else { label };
         series.push(Series { label: name.to_owned(), kind, points: simulated });
         if !expected.is_empty() {

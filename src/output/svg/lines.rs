@@ -1,7 +1,7 @@
 //! Lines and points on two axes, with a legend beside them.
 
 use super::canvas::{Anchor, Canvas, Stroke, Text, shortened, width};
-use super::scale::{Manner, Stretch, Tick, fits};
+use super::scale::{Manner, ROOM, Stretch, Tick, fits};
 use super::{Drawing, MARGIN, style};
 use crate::output::figure::{Axis, Kind, Lines, Point, Scale, Series};
 
@@ -37,7 +37,7 @@ pub(super) fn draw(lines: &Lines, name: &str) -> Drawing {
     let x = stretch_of_x(lines);
     let y = stretch_of_y(lines);
     let (x_ticks, x_power) = x.ticks(58.0);
-    let (y_ticks, y_power) = y.ticks(38.0);
+    let (y_ticks, y_power) = y.ticks(ROOM);
     let tick_width = y_ticks.iter().flat_map(|tick| &tick.label).map(|label| width(label, style::TICK));
     let left = tick_width.fold(0.0, f64::max) + style::LABEL + 26.0;
     let top = if y_power.is_some() { 22.0 } else { 8.0 };
@@ -95,7 +95,7 @@ fn stretch_of_x(lines: &Lines) -> Stretch {
             .flat_map(move |point| [point.x - half, point.x + half])
     });
     let curves = lines.series.iter().all(|series| matches!(series.kind, Kind::Curve | Kind::Theory));
-    Stretch::new(&lines.x, values, WIDTH, Manner { tight: curves, whole: false, zero: true })
+    Stretch::new(&lines.x, values, WIDTH, Manner { tight: curves, whole: false, zero: false })
 }
 
 fn stretch_of_y(lines: &Lines) -> Stretch {
@@ -233,7 +233,7 @@ fn draw_series(
                     outline.extend([at(point.x - half, point.y), at(point.x + half, point.y)]);
                 }
                 outline.push(base(stretch[stretch.len() - 1].x + half));
-                data.shape(&outline, colour, 0.3);
+                data.shape(&outline, colour, 0.2);
                 data.path(&[outline], Stroke::plain(colour, 1.2));
             }
             let highest = series.points.iter().filter(|point| is_drawn(lines, point));
@@ -329,7 +329,7 @@ fn draw_legend(canvas: &mut Canvas, entries: &[Entry], (left, top): (f64, f64)) 
             Kind::Bars => {
                 let outline =
                     [(left, y + 6.0), (left, y - 5.0), (left + 28.0, y - 5.0), (left + 28.0, y + 6.0), (left, y + 6.0)];
-                canvas.shape(&outline, entry.colour, 0.3);
+                canvas.shape(&outline, entry.colour, 0.2);
                 canvas.path(&[outline.to_vec()], Stroke::plain(entry.colour, 1.2));
             }
             Kind::Curve if entry.look.beside_theory => {

@@ -5,6 +5,9 @@ use crate::output::figure::{Axis, Scale};
 /// Numbers beyond this, or nearer to 0, are left out: their differences and ratios could not be held.
 const BEYOND: f64 = 1e150;
 
+/// Room for a tick of an upright axis, in pixels; an axis that ends at ticks ends at these.
+pub(super) const ROOM: f64 = 42.0;
+
 /// A stretch of an axis, on so many pixels.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stretch {
@@ -82,7 +85,7 @@ impl Stretch {
             high += room;
         }
         if manner.whole {
-            let step = step(low, high, pixels / 55.0);
+            let step = step(low, high, pixels / ROOM);
             (low, high) = ((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step);
         }
         Self { logarithmic: false, low, high, pixels }
@@ -93,12 +96,13 @@ impl Stretch {
             (low, high) = (low / 2.0, high * 2.0);
         }
         let decades = (high / low).log10();
-        if manner.whole && decades > 1.5 {
-            (low, high) = (10_f64.powf((low.log10() + 1e-9).floor()), 10_f64.powf((high.log10() - 1e-9).ceil()));
-        } else if !manner.tight {
-            let room = 10_f64.powf(0.04 * decades);
-            (low, high) = (low / room, high * room);
-        }
+        let room = if manner.tight { 0.0 } else { 0.04 * decades };
+        let (bottom, top) = (low.log10() - room, high.log10() + room);
+        // A power of ten that is near is the end.
+        let near = if manner.whole { (0.12 * decades).min(0.6) } else { 0.0 };
+        let (below, above) = ((low.log10() + 1e-9).floor(), (high.log10() - 1e-9).ceil());
+        low = 10_f64.powf(if bottom - below <= near && near > 0.0 { below } else { bottom });
+        high = 10_f64.powf(if above - top <= near && near > 0.0 { above } else { top });
         Self { logarithmic: true, low, high, pixels }
     }
 
