@@ -155,7 +155,8 @@ mod tests {
         let scale = |values: &[f64]| spaced(values.iter().copied());
         assert_eq!(scale(&[0.5, 0.7, 0.9]), Scale::Linear);
         assert_eq!(scale(&[10.0, 100.0, 1000.0]), Scale::Logarithmic);
-        assert_eq!(scale(&[1.0, 2.0, 5.0, 10.0]), Scale::Linear);
+        assert_eq!(scale(&[1.0, 2.0, 5.0, 10.0]), Scale::Logarithmic);
+        assert_eq!(scale(&[1.0, 2.0, 3.0, 4.0]), Scale::Linear);
         assert_eq!(scale(&[1.0, 2.0, 4.0, 8.0]), Scale::Logarithmic);
         assert_eq!(scale(&[0.01, 0.5, 1.5]), Scale::Logarithmic);
         assert_eq!(scale(&[0.0, 0.1, 1.0, 100.0]), Scale::Linear);

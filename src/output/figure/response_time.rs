@@ -43,7 +43,8 @@ fn survival(response: &DelayHistogram) -> Vec<Point> {
     let mut skipped: Option<Point> = None;
     for bucket in counts.iter_recorded() {
         let value = bucket.value_iterated_to();
-        let before = Point::plain(time(value) - response.tick(), 1.0 - below as f64 / jobs as f64);
+        let before =
+            Point::plain(time(counts.lowest_equivalent(value)) - response.tick(), (jobs - below) as f64 / jobs as f64);
         below += bucket.count_at_value();
         let here = Point::plain(time(counts.highest_equivalent(value)), (jobs - below) as f64 / jobs as f64);
         // A long stretch without jobs is level.
