@@ -60,6 +60,15 @@ impl<'a> Text<'a> {
     }
 }
 
+/// A horizontal bar one unit high on a grid.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) x: f64,
+    /// From the top.
+    pub(super) row: usize,
+    pub(super) length: f64,
+}
+
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stroke<'a> {
@@ -209,15 +218,14 @@ impl Canvas {
         );
     }
 
-    /// Horizontal bars one unit high on a grid, as `x`, `y` and length, in one colour. The grid has its origin here and
-    /// squares of this size.
-    pub(super) fn runs(&mut self, (width, height): (f64, f64), runs: &[(String, Vec<(f64, usize, f64)>)]) {
+    /// Runs of each colour, on a grid that has its origin here and squares of this size.
+    pub(super) fn runs(&mut self, (width, height): (f64, f64), runs: &[(String, Vec<Run>)]) {
         let scale = format!("scale({} {})", precise(width), precise(height));
         let _ = writeln!(self.body, "<g transform=\"{scale}\" shape-rendering=\"crispEdges\" fill=\"none\">");
         for (colour, runs) in runs {
             let mut data = String::new();
-            for (x, y, length) in runs {
-                let _ = write!(data, "M{} {}.5h{}", number(*x), y, number(*length));
+            for run in runs {
+                let _ = write!(data, "M{} {}.5h{}", number(run.x), run.row, number(run.length));
             }
             let _ = writeln!(self.body, r#"<path stroke="{colour}" d="{data}"/>"#);
         }

@@ -1,6 +1,6 @@
 //! Pictures beside each other, with one scale of colours.
 
-use super::canvas::{Anchor, Canvas, Stroke, Text, shortened, width};
+use super::canvas::{Anchor, Canvas, Run, Stroke, Text, shortened, width};
 use super::scale::{Manner, Stretch, fits};
 use super::{Drawing, MARGIN, style};
 use crate::output::figure::{Axis, Maps, Panel, Scale};
@@ -71,7 +71,7 @@ fn draw_panel(
     let label = shortened(&panel.label, WIDTH, style::LABEL);
     canvas.text(&Text::new(&label, WIDTH / 2.0, -8.0, style::LABEL).anchor(Anchor::Middle).bold());
     let height = colours.pixels();
-    let mut runs: Vec<Vec<(f64, usize, f64)>> = vec![Vec::new(); STEPS];
+    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); STEPS];
     let (start, end) = (panel.edges.first().copied().unwrap_or(0.0), panel.edges.last().copied().unwrap_or(1.0));
     let columns = panel.edges.len().saturating_sub(1);
     // In columns of the mean width, so that even ones have short numbers.
@@ -85,7 +85,7 @@ fn draw_panel(
                 // White is there already.
                 if let Some(step) = steps[begun].filter(|&step| step > 0) {
                     let (from, to) = (place(begun), place(column));
-                    runs[step].push((from, panel.rows.len() - 1 - i, to - from));
+                    runs[step].push(Run { x: from, row: panel.rows.len() - 1 - i, length: to - from });
                 }
                 begun = column;
             }
@@ -131,7 +131,7 @@ fn draw_scale(canvas: &mut Canvas, colours: &Stretch, axis: &Axis, (left, top): 
     let mut inner = Canvas::default();
     let bars = (0..STEPS).map(|step| {
         let colour = style::heat(step as f64 / (STEPS - 1) as f64);
-        (colour, vec![(0.0, STEPS - 1 - step, 1.0)])
+        (colour, vec![Run { x: 0.0, row: STEPS - 1 - step, length: 1.0 }])
     });
     inner.runs((BAR, height / STEPS as f64), &bars.collect::<Vec<_>>());
     inner.rectangle((0.0, 0.0), (BAR, height), "none", style::INK);
