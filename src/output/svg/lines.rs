@@ -10,7 +10,7 @@ const WIDTH: f64 = 430.0;
 const HEIGHT: f64 = 290.0;
 
 /// The widest label of a legend.
-const LEGEND: f64 = 230.0;
+const LEGEND: f64 = 290.0;
 
 /// Room for a line of the legend.
 const ROW: f64 = 20.0;
