@@ -232,6 +232,7 @@ fn no_half_figure_has_a_name() {
     desk.fails(1, &["plot", "out", "-o", "file"]);
 }
 
+/// Pitfall O08.
 #[test]
 fn what_never_happened_makes_figures_too() {
     let nothing = "name: a/b <c> & \"d\"\nservers: 2\nload: 0\npolicy: {dispatch: random}\n\
@@ -274,6 +275,19 @@ fn figures_hold_what_was_estimated() {
     for panel in &maps.panels {
         assert_eq!((panel.edges.len(), panel.rows.len(), panel.rows[0].len()), (21, 10, 20));
     }
+}
+
+#[test]
+fn keys_that_change_together_are_one_axis() {
+    let swept = "sweep: {zip: {servers: [5, 50, 500], load: [0.5, 0.6, 0.9]}, policy.dispatch: [random, shortest]}\n";
+    let all = figures(&format!("{}{swept}", &SINGLE[..SINGLE.find("measure").expect("a key")]));
+    let figure = find(&all, "response_time_mean");
+    assert!(figure.caption.contains("load changes along"), "{}", figure.caption);
+    let lines = lines(figure);
+    assert_eq!((lines.x.label.as_str(), lines.x.scale), ("number of servers N", Scale::Logarithmic));
+    let labels: Vec<&str> = lines.series.iter().map(|series| series.label.as_str()).collect();
+    assert!(labels.contains(&"random") && labels.contains(&"shortest"), "{labels:?}");
+    assert!(lines.series.iter().all(|series| series.points.len() == 3));
 }
 
 #[test]

@@ -46,10 +46,16 @@ fn follows(points: &[Estimates], axis: usize, other: usize) -> bool {
     pairs.windows(2).all(|pair| pair[0].0 != pair[1].0)
 }
 
+/// Whether another key changes with that on the axis.
+fn goes_along(points: &[Estimates], axis: usize, other: usize) -> bool {
+    let changes = points.windows(2).any(|pair| pair[0].labels[other] != pair[1].labels[other]);
+    other != axis && changes && follows(points, axis, other)
+}
+
 /// A line: its name, the key of the metric, and what stands at each value on the axis.
 type Line<'a> = (String, Vec<(f64, &'a Estimate)>);
 
-/// The figure of a metric; empty if nothing can be drawn. Its caption says which lines are left out.
+/// The figure of a metric; empty if nothing can be drawn. Its caption says what is left out or hidden.
 pub(super) fn figure(
     study: &Study,
     points: &[Estimates],
@@ -76,7 +82,16 @@ pub(super) fn figure(
         _ => what,
     };
     let plain = x.label.split(" (").next().unwrap_or_default();
-    let caption = if cut { format!("; the first {LINES} of {} lines", lines.len()) } else { String::new() };
+    let mut caption = String::new();
+    for other in (0..study.axes.len()).filter(|&other| axis.is_some_and(|axis| goes_along(points, axis, other))) {
+        caption.push_str(&format!("; {} changes along", study.axes[other].key));
+    }
+    if y.scale == Scale::Logarithmic && values().any(|point| point.y == 0.0) {
+        caption.push_str("; zeros have no place on the axis");
+    }
+    if cut {
+        caption.push_str(&format!("; the first {LINES} of {} lines", lines.len()));
+    }
     Figure {
         name: wanted.file_name(),
         title: if plain.is_empty() { what } else { format!("{what} against {plain}") },

@@ -6,7 +6,7 @@ use crate::output::figure::{Axis, Scale};
 const BEYOND: f64 = 1e150;
 
 /// Room for a tick of an upright axis, in pixels; an axis that ends at ticks ends at these.
-pub(super) const ROOM: f64 = 42.0;
+pub(super) const ROOM: f64 = 36.0;
 
 /// A stretch of an axis, on so many pixels.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,7 +156,7 @@ impl Stretch {
         let within = |value: f64| value >= self.low * (1.0 - 1e-9) && value <= self.high * (1.0 + 1e-9);
         let decades = (self.high / self.low).log10();
         // Labels of every so many decades; they are short.
-        let stride = (decades * 0.7 * room / self.pixels).ceil().max(1.0) as i32;
+        let stride = (decades * 0.8 * room / self.pixels).ceil().max(1.0) as i32;
         let whole = (first..=last).filter(|&power| within(10_f64.powi(power))).count();
         let few = whole < 3;
         let mut ticks = Vec::new();

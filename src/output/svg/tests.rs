@@ -43,6 +43,7 @@ fn assert_well_formed(text: &str) {
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
 }
 
+/// Pitfall O08.
 #[test]
 fn nothing_breaks_a_figure() {
     let values: [&[(f64, f64)]; 9] = [
