@@ -44,14 +44,14 @@ pub(super) fn kept(results: &Results, plan: &Plan) -> Vec<Series> {
 
 /// The curves of one point.
 pub(super) fn figure(name: String, place: &str, series: Vec<Series>, plan: &Plan, caption: String) -> Figure {
-    let title = "Fractions of servers with at least k jobs in the course of time";
+    let title = "s_k in the course of time";
     Figure {
         name,
         title: if place.is_empty() { title.to_owned() } else { format!("{title}: {place}") },
         caption,
         content: Content::Lines(Lines {
             x: Axis::linear(format!("time ({})", labels::unit_of_time(plan))),
-            y: Axis::linear("s_k, fraction of servers"),
+            y: Axis::linear("s_k, fraction of servers with at least k jobs"),
             series,
         }),
     }

@@ -68,7 +68,7 @@ fn draw_panel(
     axis: &Axis,
     (first, lowest): (bool, bool),
 ) {
-    let label = shortened(&panel.label, WIDTH, style::LABEL);
+    let label = shortened(&panel.label, WIDTH / style::BOLD, style::LABEL);
     canvas.text(&Text::new(&label, WIDTH / 2.0, -8.0, style::LABEL).anchor(Anchor::Middle).bold());
     let height = colours.pixels();
     let mut runs: Vec<Vec<Run>> = vec![Vec::new(); STEPS];

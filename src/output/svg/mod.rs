@@ -31,7 +31,7 @@ pub fn svg(figure: &Figure) -> String {
     let width = drawing.width.max(LEAST_WIDTH);
     let mut canvas = Canvas::default();
     let mut y = MARGIN;
-    for line in canvas::wrapped(&figure.title, width, style::TITLE) {
+    for line in canvas::wrapped(&figure.title, width / style::BOLD, style::TITLE) {
         y += style::TITLE + 2.0;
         canvas.text(&Text::new(&line, MARGIN, y, style::TITLE).bold());
     }

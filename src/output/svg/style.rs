@@ -6,6 +6,9 @@ pub(super) const LABEL: f64 = 13.0;
 pub(super) const TICK: f64 = 12.0;
 pub(super) const CAPTION: f64 = 11.0;
 
+/// How much wider bold type is.
+pub(super) const BOLD: f64 = 1.15;
+
 /// Axes and text.
 pub(super) const INK: &str = "#222222";
 pub(super) const GREY: &str = "#666666";
