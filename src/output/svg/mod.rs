@@ -1,4 +1,7 @@
 //! Figures as SVG: the same bytes from the same figure, in colours that all can tell apart, and in grey by marks and dashes.
+//!
+//! The crate kuva was tried for this: its logarithmic axes end at 1e-10, where doubly exponential tails do not, it prints
+//! warnings of its own, and its legends and bars of intervals cannot be placed so that they leave the data free.
 
 mod canvas;
 mod lines;
