@@ -1,7 +1,7 @@
 //! Figures as SVG: the same bytes from the same figure, in colours that all can tell apart, and in grey by marks and dashes.
 //!
-//! The crate kuva was tried for this: its logarithmic axes end at 1e-10, where doubly exponential tails do not, it prints
-//! warnings of its own, and its legends and bars of intervals cannot be placed so that they leave the data free.
+//! Not by the crate kuva 0.6, whose source was read for this: its logarithmic axes lose ticks below 1e-10, where doubly
+//! exponential tails go, end at whole decades, and where data are not positive it prints to standard error by itself.
 
 mod canvas;
 mod lines;
