@@ -1,6 +1,6 @@
 //! `herdsim list`: everything that can stand in a scenario, with a line each.
 
-use super::{Failure, print};
+use super::{Failure, plot, print};
 use crate::measure::Metric;
 use crate::model::{Arrivals, CountLaw, Law};
 use crate::policy::{Dispatch, Information};
@@ -24,6 +24,5 @@ pub(super) fn execute() -> Result<(), Failure> {
         }
         let _ = writeln!(text);
     }
-    print(text.trim_end_matches('\n'))?;
-    print("\n")
+    print(&format!("{text}Figures (plot, herdsim plot --figure):\n{}", plot::list()))
 }

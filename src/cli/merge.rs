@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::finished::collect;
-use super::run::report;
+use super::run::{Wish, report};
 use crate::experiment::{self, Experiment, Shard};
 use crate::output::{Claim, Directory, Format};
 use clap::Args;
@@ -64,6 +64,7 @@ impl Merge {
                 return Err(Failure::Input(message.to_owned()));
             }
         };
-        report(&mut experiment, &study, &folder, &self.format, self.json, self.report)
+        let wish = Wish { formats: &self.format, json: self.json, report: self.report, plot: false };
+        report(&mut experiment, &study, &folder, wish)
     }
 }

@@ -9,6 +9,7 @@ mod list;
 mod load;
 mod man;
 mod merge;
+mod plot;
 mod progress;
 mod report;
 mod run;
@@ -43,13 +44,15 @@ enum Command {
     Compare(compare::Compare),
     /// Bring together the cells of shares that were run apart, and write the tables.
     Merge(merge::Merge),
+    /// Make figures of results.
+    Plot(plot::Plot),
     /// Print a scenario with all defaults filled in, and what is wrong with it, without running it.
     Check(check::Check),
     /// Print all that theory says of a scenario, without running it.
     Theory(theory::Theory),
     /// Print the JSON Schema of scenarios, for completion in editors.
     Schema,
-    /// Print every strategy, information rule, law and metric with a line each.
+    /// Print every strategy, information rule, law, metric and figure with a line each.
     List,
     /// Say what a metric, a column or a warning means: its unit, its equation, its key.
     Explain(explain::Explain),
@@ -101,6 +104,7 @@ pub fn main() -> ExitCode {
         Command::Run(run) => run.execute(),
         Command::Compare(compare) => compare.execute(),
         Command::Merge(merge) => merge.execute(),
+        Command::Plot(plot) => plot.execute(),
         Command::Check(check) => check.execute(),
         Command::Theory(theory) => theory.execute(),
         Command::Schema => schema::execute(),

@@ -3,10 +3,9 @@
 use super::finished::collect;
 use super::{Failure, print};
 use crate::experiment::{Experiment, Shard};
-use crate::measure::Metric;
-use crate::output::figure::{Axis, Content, Figure, Kind, Lines, Point, Scale, Series};
+use crate::output::figure::Figures;
 use crate::output::report::{Made, Report as Html, write_report};
-use crate::output::{Comparison, Estimate, Results, Summary};
+use crate::output::{Comparison, Results, Summary};
 use crate::scenario::Study;
 use clap::Args;
 use std::cell::RefCell;
@@ -65,7 +64,6 @@ fn made(folder: &Path) -> Made {
 }
 
 /// A report with its figures, gathered point by point.
-#[derive(Debug)]
 pub(super) struct Page<'a> {
     report: Html<'a>,
     figures: Figures<'a>,
@@ -73,7 +71,7 @@ pub(super) struct Page<'a> {
 
 impl<'a> Page<'a> {
     pub(super) fn new(study: &'a Study) -> Self {
-        Self { report: Html::new(study), figures: Figures::new(study) }
+        Self { report: Html::new(study), figures: Figures::all(study) }
     }
 
     pub(super) fn add(&mut self, results: &Results) {
@@ -101,50 +99,5 @@ impl<'a> Page<'a> {
         let page = self.report.finish(&self.figures.finish(), made, missing);
         write_report(path, &page)?;
         Ok(())
-    }
-}
-
-/// Stands in for the collector of all figures: the tail of the queue lengths only.
-#[derive(Debug)]
-struct Figures<'a> {
-    study: &'a Study,
-    series: Vec<Series>,
-}
-
-impl<'a> Figures<'a> {
-    fn new(study: &'a Study) -> Self {
-        Self { study, series: Vec::new() }
-    }
-
-    fn add(&mut self, results: &Results) {
-        let labels: Vec<String> = results.labels.iter().map(ToString::to_string).collect();
-        let label = if labels.is_empty() { "simulated".to_owned() } else { labels.join(", ") };
-        let levels = || results.estimates.iter().filter(|estimate| estimate.metric == Metric::TailFraction);
-        let point = |estimate: &Estimate, y: Option<f64>, interval| {
-            Some(Point { x: estimate.key.parse().ok()?, y: y.unwrap_or(f64::NAN), interval })
-        };
-        let simulated = |estimate: &Estimate| point(estimate, estimate.estimate, estimate.low.zip(estimate.high));
-        let theory = levels().filter_map(|estimate| point(estimate, Some(estimate.theory?), None));
-        self.series.push(Series {
-            label: label.clone(),
-            kind: Kind::Estimates,
-            points: levels().filter_map(simulated).collect(),
-        });
-        self.series.push(Series { label: format!("{label}, theory"), kind: Kind::Theory, points: theory.collect() });
-    }
-
-    fn finish(mut self) -> Vec<Figure> {
-        self.series.retain(|series| !series.points.is_empty());
-        let axis = |label: &str, scale| Axis { label: label.to_owned(), scale };
-        vec![Figure {
-            name: "tail_fraction".to_owned(),
-            title: "Servers with at least k jobs".to_owned(),
-            caption: format!("{}: time averages with their intervals.", self.study.name),
-            content: Content::Lines(Lines {
-                x: axis("k (jobs)", Scale::Linear),
-                y: axis("s_k (fraction of servers)", Scale::Logarithmic),
-                series: self.series,
-            }),
-        }]
     }
 }

@@ -5,10 +5,11 @@ use super::progress::Progress;
 use super::report::Page;
 use super::shard::ShardArgument;
 use super::tables::Tables;
-use super::{Failure, print};
+use super::{Failure, plot, print};
 use crate::engine::EngineError;
 use crate::experiment::{self, Experiment, RunError, Shard};
-use crate::output::{Claim, Directory, DirectoryError, Files, Format, portable_name};
+use crate::output::figure::Figures;
+use crate::output::{Claim, Directory, DirectoryError, FIGURES, Files, Format, PictureFormat, portable_name};
 use crate::scenario::Study;
 use clap::Args;
 use std::cell::RefCell;
@@ -52,6 +53,9 @@ pub(super) struct Options {
     /// Also write report.html, one file to be read in any browser.
     #[arg(long, conflicts_with = "shard")]
     report: bool,
+    /// Make the figures that the scenario names under `plot`, or those that suit, in DIR/figures.
+    #[arg(long, conflicts_with = "shard")]
+    plot: bool,
     /// Show no progress.
     #[arg(short, long)]
     quiet: bool,
@@ -99,7 +103,8 @@ impl Options {
         }
         directory.tidy(experiment.cells())?;
         if shard == Shard::WHOLE {
-            report(&mut experiment, study, directory.path(), &self.format, self.json, self.report)?;
+            let wish = Wish { formats: &self.format, json: self.json, report: self.report, plot: self.plot };
+            report(&mut experiment, study, directory.path(), wish)?;
         } else {
             let now = experiment.progress();
             let path = directory.path().display();
@@ -109,25 +114,40 @@ impl Options {
     }
 }
 
+/// What is made of the results.
+#[derive(Clone, Copy)]
+pub(super) struct Wish<'a> {
+    /// Formats of the tables.
+    pub(super) formats: &'a [Format],
+    /// Whether JSON is printed, and nothing else.
+    pub(super) json: bool,
+    /// Whether there is a report.
+    pub(super) report: bool,
+    /// Whether there are figures.
+    pub(super) plot: bool,
+}
+
 /// Writes all files, and prints what is worth a glance.
 pub(super) fn report(
     experiment: &mut Experiment<'_>,
     study: &Study,
     folder: &Path,
-    formats: &[Format],
-    json: bool,
-    report: bool,
+    wish: Wish<'_>,
 ) -> Result<(), Failure> {
-    let missing = if report { experiment.missing() } else { 0 };
-    let page = report.then(|| RefCell::new(Page::new(study)));
-    let mut files = Files::create(folder, study, formats)?;
-    let mut tables = Tables::new(study, json)?;
+    let missing = if wish.report { experiment.missing() } else { 0 };
+    let page = wish.report.then(|| RefCell::new(Page::new(study)));
+    let mut files = Files::create(folder, study, wish.formats)?;
+    let mut tables = Tables::new(study, wish.json)?;
+    let mut figures = wish.plot.then(|| Figures::new(study));
     let mut compared = Vec::new();
     experiment.results(
         |results| {
             files.add(&results)?;
             if let Some(page) = &page {
                 page.borrow_mut().add(&results);
+            }
+            if let Some(figures) = &mut figures {
+                figures.add(&results);
             }
             tables.add(results)
         },
@@ -142,7 +162,10 @@ pub(super) fn report(
     files.compare(&compared)?;
     let summary = files.finish()?;
     let page = page.map(|page| page.into_inner().write_beside(folder, &summary, missing)).transpose()?;
-    tables.print(&summary, &compared, folder, page.as_deref())
+    tables.print(&summary, &compared, folder, page.as_deref())?;
+    let Some(figures) = figures else { return Ok(()) };
+    let made = plot::write(&figures.finish(), &folder.join(FIGURES), &[PictureFormat::Svg])?;
+    if wish.json { Ok(()) } else { print(&made) }
 }
 
 impl From<DirectoryError> for Failure {

@@ -2,10 +2,8 @@
 
 use super::load::Source;
 use super::{Failure, print};
-use crate::model::Initial;
-use crate::policy::LevelLaw;
 use crate::scenario::{Plan, Point};
-use crate::theory::{Level, QUICK, Report, Trajectory};
+use crate::theory::{Level, QUICK, Report};
 use clap::Args;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -90,18 +88,9 @@ impl Theory {
         if !(positive(self.tolerance) && self.tolerance <= 1e-2) {
             return Err(Failure::Input("--tolerance must be above 0 and at most 0.01\n  help: write 1e-9".into()));
         }
-        if plan.slots.is_some() || !plan.system.is_memoryless() {
-            return Err(told("the mean-field equation is for Poisson arrivals and exponential sizes".into()));
-        }
-        if !plan.policy.information.is_exact() {
-            return Err(told("the mean-field equation is for exact information".into()));
-        }
-        let law = LevelLaw::for_the_limit(&plan.policy.dispatch, &plan.system.servers)
-            .map_err(|why| told(format!("there is no mean-field equation: {why}")))?;
         let rows = (self.until / self.step * (1.0 + 1e-12)).floor() as u32;
         let times: Vec<f64> = (0..=rows).map(|row| f64::from(row) * self.step).collect();
-        let course = Trajectory::new(&plan.system, &law, &start(plan), &times, self.tolerance)
-            .map_err(|error| told(error.to_string()))?;
+        let course = plan.mean_field_course(&times, self.tolerance).map_err(told)?;
         let used = |tail: &Vec<f64>| tail.iter().rposition(|&s| s > self.tolerance).map_or(0, |last| last + 1);
         let levels = course.tails.iter().map(used).max().unwrap_or(0).max(1);
         let mut text = "time,mean_jobs".to_owned();
@@ -114,16 +103,6 @@ impl Theory {
         }
         Ok(text)
     }
-}
-
-/// The initial state, as the tail of each class.
-fn start(plan: &Plan) -> Vec<Vec<f64>> {
-    let tail = match &plan.system.initial {
-        Initial::Empty => Vec::new(),
-        Initial::Length(length) => vec![1.0; *length as usize],
-        Initial::Tail(tail) => tail.clone(),
-    };
-    vec![tail; plan.system.servers.classes().len()]
 }
 
 /// Appears under its name only when it is complete.

@@ -3,7 +3,7 @@
 use super::distance::squared_distance;
 use super::estimates::{columns, estimates, of_batches};
 use super::time_course::Courses;
-use crate::measure::{Balance, DelayHistogram, Metric, Reading, Record};
+use crate::measure::{Balance, DelayHistogram, Lengths, Metric, Reading, Record};
 use crate::model::TimeHistogram;
 use crate::model::Window;
 use crate::output::{Cell, Jobs, Manifest, Replication, Results};
@@ -39,6 +39,7 @@ pub(super) struct Gather<'a> {
     jobs: Jobs,
     halves: Vec<[f64; 2]>,
     courses: Courses,
+    snapshots: Option<Lengths>,
     /// The parts of a single run.
     parts: Vec<Replication>,
     limit: Option<MeanField>,
@@ -60,6 +61,7 @@ impl<'a> Gather<'a> {
             jobs: Jobs::default(),
             halves: Vec::new(),
             courses: Courses::default(),
+            snapshots: None,
             parts: Vec::new(),
             limit: plan.mean_field(),
         }
@@ -102,6 +104,7 @@ impl<'a> Gather<'a> {
         self.jobs.add(&record.balance);
         self.halves.push(record.halves);
         self.courses.add(&record.trajectory);
+        self.snapshots = self.snapshots.take().or(record.snapshots);
         self.parts.extend((0..).zip(record.parts).map(|(i, part)| of_replication(i, &part.balance, part.readings)));
         let mut readings = record.readings;
         if let Some(limit) = &self.limit {
@@ -152,6 +155,7 @@ impl<'a> Gather<'a> {
             replications: self.replications,
             occupancy: self.occupancy,
             response: self.response,
+            snapshots: self.snapshots,
             time_course: plan.measure.trajectory.as_ref().map(|grid| self.courses.finish(grid.times(self.window))),
         }
     }

@@ -5,7 +5,7 @@ use super::pilot::Flight;
 use crate::engine::{
     Both, ClockEngine, Engine, EngineError, EventEngine, Observer, OccupancyEngine, Progress, SlottedEngine, Unobserved,
 };
-use crate::measure::{JobsCourse, Measure, Part, Probes, Record, Refreshes};
+use crate::measure::{JobsCourse, Measure, Part, Probes, Record, Refreshes, Snapshots};
 use crate::model::Window;
 use crate::scenario::{EngineKind, Plan};
 
@@ -38,7 +38,7 @@ pub(super) fn run(
     monitor: &dyn Monitor,
 ) -> Result<Option<Record>, EngineError> {
     tracing::debug!(replication = index, "replication starts");
-    let record = with_engine(plan, index, Measured { plan, window, monitor })?;
+    let record = with_engine(plan, index, Measured { plan, window, index, monitor })?;
     if let Some(record) = &record {
         tracing::debug!(replication = index, arrived = record.balance.arrived, "replication ends");
     }
@@ -49,6 +49,7 @@ pub(super) fn run(
 struct Measured<'a> {
     plan: &'a Plan,
     window: Window,
+    index: u64,
     monitor: &'a dyn Monitor,
 }
 
@@ -56,8 +57,9 @@ impl Job for Measured<'_> {
     type Outcome = Record;
 
     fn run<E: Engine>(self, mut engine: E) -> Result<Option<Record>, EngineError> {
-        let Self { plan, window, monitor } = self;
-        let measure = &plan.measure;
+        let Self { plan, window, index, monitor } = self;
+        let snapshots = plan.measure.snapshots.clone().filter(|_| index == Snapshots::REPLICATION);
+        let measure = &Measure { snapshots, ..plan.measure.clone() };
         let mut refreshes =
             if measure.estimate_age { Refreshes::new(&engine.snapshot()) } else { Refreshes::default() };
         let told = |passed: f64| monitor.advanced(passed / window.close);
@@ -91,7 +93,8 @@ impl Job for Measured<'_> {
                     window.open + window.length() * part as f64 / PARTS as f64
                 };
                 let part_window = Window { open, close };
-                let part_measure = Measure { tail_histogram_levels: 0, estimate_age: false, ..measure.clone() };
+                let part_measure =
+                    Measure { tail_histogram_levels: 0, estimate_age: false, snapshots: None, ..measure.clone() };
                 let mut of_part =
                     Probes::new(&part_measure, &plan.system, &plan.policy, part_window, &engine.snapshot());
                 if !advance(&mut engine, close, &mut Both(&mut probes, &mut of_part), monitor, told)? {

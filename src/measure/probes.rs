@@ -19,6 +19,7 @@ use super::metric::{Metric, Reading};
 use super::occupancy::Occupancy;
 use super::queue_range::QueueRange;
 use super::record::Record;
+use super::snapshots::{Camera, Snapshots};
 use super::staleness::Staleness;
 use super::trajectory::{Recorder, Trajectory};
 use super::utilization::Utilization;
@@ -67,6 +68,9 @@ pub struct Measure {
     /// A time course on a grid, written to trajectory.csv; off by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trajectory: Option<Trajectory>,
+    /// The lengths of the queues at moments of the first replication, written to snapshots.csv; off by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshots: Option<Snapshots>,
 }
 
 impl Default for Measure {
@@ -86,6 +90,7 @@ impl Default for Measure {
             coincidence_window: NonNegative::new(0.1).expect("0.1 is not negative"),
             estimate_age: true,
             trajectory: None,
+            snapshots: None,
         }
     }
 }
@@ -108,6 +113,7 @@ impl Measure {
             coincidence_window: NonNegative::new(0.0).expect("0 is not negative"),
             estimate_age: false,
             trajectory: None,
+            snapshots: None,
         }
     }
 
@@ -126,6 +132,7 @@ impl Measure {
             && !policy.asks_at_random()
             && servers.classes().len() == 1
             && self.trajectory.is_none()
+            && self.snapshots.is_none()
             && !(by_dispatcher && system.dispatchers.len() > 1)
     }
 }
@@ -153,6 +160,7 @@ pub struct Probes {
     coincidences: Option<Coincidences>,
     estimate_age: Option<EstimateAge>,
     trajectory: Option<Recorder>,
+    camera: Option<Camera>,
     balance: Balance,
     time_of_jobs: Sum,
     /// Whether it is not known when jobs will leave, so that the time they spend is booked as they come and go.
@@ -205,6 +213,7 @@ impl Probes {
                 .then(|| Coincidences::new(coincidence_window, system.dispatchers.len(), servers.len())),
             estimate_age: measure.estimate_age.then(|| EstimateAge::new(Refreshes::new(snapshot))),
             trajectory: measure.trajectory.as_ref().map(|grid| Recorder::new(grid, window)),
+            camera: measure.snapshots.as_ref().and_then(|grid| Camera::new(grid, window, snapshot)),
             balance: Balance { inside_at_open: census.total() + snapshot.at_dispatchers, ..Balance::default() },
             time_of_jobs,
             departures_unknown: snapshot.remaining_time.is_none(),
@@ -384,6 +393,7 @@ impl Probes {
             halves: self.jobs.halves(),
             parts: Vec::new(),
             trajectory: self.trajectory.map(Recorder::into_series).unwrap_or_default(),
+            snapshots: self.camera.map(Camera::into_lengths),
         }
     }
 }
@@ -500,6 +510,11 @@ impl Observer for Probes {
             occupancy.change(change);
         }
         self.utilization.change(change);
+        if !self.slotted
+            && let Some(camera) = &mut self.camera
+        {
+            camera.change(change);
+        }
         if let Some(classes) = &mut self.classes {
             classes.change(change);
         }

@@ -3,6 +3,7 @@
 use super::balance::Balance;
 use super::delay_histogram::DelayHistogram;
 use super::metric::Reading;
+use super::snapshots::Lengths;
 use super::trajectory::Series;
 use crate::model::TimeHistogram;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub struct Record {
     pub parts: Vec<Part>,
     /// The time course, if it was asked for: series of equal length.
     pub trajectory: Vec<Series>,
+    /// The lengths of the queues at some moments, if they were asked for and this is the replication that shows them.
+    pub snapshots: Option<Lengths>,
 }
 
 /// What was measured in a part of the window.

@@ -6,9 +6,11 @@ use super::format::Format;
 use super::hgrm::{percentile_name, write_percentiles};
 use super::hlog::ResponseLog;
 use super::manifest::Summary;
+use super::picture::remove_figures;
 use super::results::{Comparison, Results};
 use super::table::{COMPARISON, TABLES, Table};
 use super::table_writer::TableWriter;
+use crate::measure::Measure;
 use crate::scenario::{Axis, Study};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -30,6 +32,14 @@ pub struct Files {
     comparison: Vec<Open<Comparison>>,
     log: ResponseLog<Out>,
     summary: Summary,
+}
+
+/// Tables that are written only if they were asked for.
+#[derive(Clone, Copy)]
+struct Extra {
+    trajectory: bool,
+    snapshots: bool,
+    comparison: bool,
 }
 
 /// Takes away what was not completed, when writing has failed.
@@ -57,22 +67,20 @@ impl Files {
     /// # Errors
     /// If a file cannot be written.
     pub fn create(folder: &Path, study: &Study, formats: &[Format]) -> io::Result<Self> {
-        let trajectory = study.points.iter().any(|point| point.plan.measure.trajectory.is_some());
-        let compared = study.policies > 1;
-        Self::begin(folder, &study.to_yaml(), &study.axes, compared, trajectory, formats)
+        let asked = |is: fn(&Measure) -> bool| study.points.iter().any(|point| is(&point.plan.measure));
+        let extra = Extra {
+            trajectory: asked(|measure| measure.trajectory.is_some()),
+            snapshots: asked(|measure| measure.snapshots.is_some()),
+            comparison: study.policies > 1,
+        };
+        Self::begin(folder, &study.to_yaml(), &study.axes, extra, formats)
     }
 
-    fn begin(
-        folder: &Path,
-        scenario_yaml: &str,
-        axes: &[Axis],
-        compared: bool,
-        trajectory: bool,
-        formats: &[Format],
-    ) -> io::Result<Self> {
+    fn begin(folder: &Path, scenario_yaml: &str, axes: &[Axis], extra: Extra, formats: &[Format]) -> io::Result<Self> {
         let swept = !axes.is_empty();
         remove_percentiles(folder)?;
         remove_if_there(&folder.join(REPORT))?;
+        remove_figures(folder)?;
         let guard = Unfinished(folder.to_owned());
         let mut complete = Vec::new();
         let scenario = "scenario.yaml";
@@ -82,12 +90,16 @@ impl Files {
         complete.push(scenario.to_owned());
         let mut tables = Vec::new();
         for table in &TABLES {
-            let wanted = table.name != "trajectory" || trajectory;
+            let wanted = match table.name {
+                "trajectory" => extra.trajectory,
+                "snapshots" => extra.snapshots,
+                _ => true,
+            };
             tables.extend(begin(folder, table, axes, if wanted { formats } else { &[] })?);
         }
         // The policy is no key of a comparison, but a column of its own.
-        let others = &axes[..axes.len() - usize::from(compared)];
-        let comparison = begin(folder, &COMPARISON, others, if compared { formats } else { &[] })?;
+        let others = &axes[..axes.len() - usize::from(extra.comparison)];
+        let comparison = begin(folder, &COMPARISON, others, if extra.comparison { formats } else { &[] })?;
         let log = ResponseLog::new(open(folder, LOG)?, swept)?;
         let summary = Summary::new(axes);
         Ok(Self { unfinished: guard, folder: folder.to_owned(), swept, complete, tables, comparison, log, summary })
@@ -155,8 +167,9 @@ impl Files {
 /// # Errors
 /// If a file cannot be written.
 pub fn write_results(folder: &Path, results: &Results) -> io::Result<Summary> {
-    let trajectory = results.time_course.is_some();
-    let mut files = Files::begin(folder, &results.scenario_yaml, &[], false, trajectory, &[Format::Csv])?;
+    let extra =
+        Extra { trajectory: results.time_course.is_some(), snapshots: results.snapshots.is_some(), comparison: false };
+    let mut files = Files::begin(folder, &results.scenario_yaml, &[], extra, &[Format::Csv])?;
     files.add(results)?;
     files.finish()
 }

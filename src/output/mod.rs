@@ -18,10 +18,17 @@ mod manifest;
 mod number;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "pdf")]
+mod pdf;
+mod picture;
+#[cfg(feature = "png")]
+mod png;
 mod replications;
 pub mod report;
 mod response_time;
 mod results;
+mod snapshots;
+pub mod svg;
 mod table;
 mod table_writer;
 mod tail_histogram;
@@ -38,6 +45,7 @@ pub use hgrm::{percentile_name, write_percentiles};
 pub use hlog::ResponseLog;
 pub use manifest::{Doubt, Jobs, Manifest, Summary};
 pub use number::{interval, number};
+pub use picture::{FIGURES, PictureFormat, UnknownPictureFormat, write_figure};
 pub use results::{Comparison, Curve, Estimate, Mean, Replication, Results, TimeCourse};
 pub use table::{COMPARISON, TABLES, Table};
 pub use table_writer::TableWriter;

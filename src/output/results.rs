@@ -2,7 +2,7 @@
 
 use super::axis::OfPoint;
 use super::manifest::Manifest;
-use crate::measure::{DelayHistogram, Metric, Reading};
+use crate::measure::{DelayHistogram, Lengths, Metric, Reading};
 use crate::model::TimeHistogram;
 use crate::scenario::Label;
 use crate::theory::Kind;
@@ -44,6 +44,11 @@ impl Estimate {
             (Kind::Bound, _) => "a lower bound".to_owned(),
             (kind, _) => kind.to_string(),
         }
+    }
+
+    /// The ends of the confidence interval.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        Some((self.low?, self.high?))
     }
 }
 
@@ -161,6 +166,8 @@ pub struct Results {
     pub response: Option<DelayHistogram>,
     /// The time course, if it was asked for.
     pub time_course: Option<TimeCourse>,
+    /// The lengths of the queues in the first replication, if they were asked for.
+    pub snapshots: Option<Lengths>,
 }
 
 impl OfPoint for Results {
@@ -187,6 +194,7 @@ impl Results {
             occupancy: Vec::new(),
             response: None,
             time_course: None,
+            snapshots: None,
         }
     }
 

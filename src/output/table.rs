@@ -4,7 +4,7 @@ use super::axis::OfPoint;
 use super::column::{Column, Field, Value, whole};
 use super::format::Format;
 use super::results::{Comparison, Results};
-use super::{comparison, estimates, replications, response_time, tail_histogram, trajectory};
+use super::{comparison, estimates, replications, response_time, snapshots, tail_histogram, trajectory};
 use crate::scenario::{Axis, Kind};
 use std::io;
 
@@ -23,8 +23,14 @@ pub struct Table<S> {
 }
 
 /// The tables made from the results of each point.
-pub static TABLES: [Table<Results>; 5] =
-    [estimates::TABLE, replications::TABLE, tail_histogram::TABLE, response_time::TABLE, trajectory::TABLE];
+pub static TABLES: [Table<Results>; 6] = [
+    estimates::TABLE,
+    replications::TABLE,
+    tail_histogram::TABLE,
+    response_time::TABLE,
+    trajectory::TABLE,
+    snapshots::TABLE,
+];
 
 /// The table made from comparisons.
 pub static COMPARISON: Table<Comparison> = comparison::TABLE;

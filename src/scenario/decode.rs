@@ -107,7 +107,7 @@ fn describe(found: de::Unexpected<'_>) -> String {
 }
 
 /// What may have been meant, or all that is known.
-fn suggestion(found: &str, known: &[&str]) -> String {
+pub(super) fn suggestion(found: &str, known: &[&str]) -> String {
     let nearest = known.iter().map(|&name| (strsim::damerau_levenshtein(found, name), name)).min();
     match nearest {
         Some((distance, name)) if distance <= 1 + found.chars().count() / 4 => format!("did you mean `{name}`?"),

@@ -80,6 +80,9 @@ fn occupancy_can(system: &System, policy: &Policy, measure: &Measure) -> Result<
     if measure.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1 {
         return Err(Fault::at("measure.coincidence_window", rule, "write coincidence_window: 0, or engine: clock"));
     }
+    if measure.snapshots.is_some() {
+        return Err(Fault::at("measure.snapshots", rule, "take it out, or write engine: clock"));
+    }
     Ok(())
 }
 
@@ -127,6 +130,7 @@ impl Plan {
         let Self { system, policy, measure, window, .. } = self;
         // An engine that counts by itself draws what happens within a burst.
         let probes = measure.trajectory.is_some()
+            || measure.snapshots.is_some()
             || (measure.burst_size && !self.is_counted())
             || (measure.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1);
         let messages = match &policy.information {

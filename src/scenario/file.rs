@@ -2,6 +2,7 @@
 
 use super::arrivals::ArrivalsSpec;
 use super::auto::{Auto, Precision};
+use super::plot::Wanted;
 use super::sweep::SweepSpec;
 use crate::measure::Measure;
 use crate::model::slots::Slots;
@@ -67,6 +68,10 @@ pub struct Scenario {
     /// Keys, by their path, and the values that each takes in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<SweepSpec>,
+    /// The figures that `--plot` and `herdsim plot` make: tail_fraction, response_time, ..., or metrics against swept keys,
+    /// such as `response_time_mean against load`; by default those that suit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plot: Option<Vec<Wanted>>,
     /// Policies to compare on the same arrivals and job sizes, in place of the policy; the first is the baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<PolicySpec>>")]

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod auto;
+mod course;
 mod decode;
 mod engine;
 mod error;
@@ -9,6 +10,7 @@ mod file;
 mod length;
 mod memory;
 mod plan;
+mod plot;
 mod schema;
 mod study;
 mod sweep;
@@ -24,6 +26,7 @@ pub use file::{
 };
 pub use length::{Choose, Goal};
 pub use plan::Plan;
+pub use plot::{FigureName, Wanted};
 pub use schema::schema;
 pub use study::{Changes, Point, Study};
 pub use sweep::{Axis, Kind, Label, SweepSpec};

@@ -9,7 +9,7 @@ use super::length::{Choose, Goal, check_choice, resolve_batching, resolve_goal, 
 use super::memory;
 use super::tree::{Node, Value};
 use crate::engine::SlottedEngine;
-use crate::measure::{Measure, Trajectory};
+use crate::measure::{Measure, Snapshots, Trajectory};
 use crate::model::arrivals::Process;
 use crate::model::slots::Slots;
 use crate::model::{Dispatchers, Fault, Initial, Law, NonNegative, Positive, ServerClass, Servers, System, Window};
@@ -134,6 +134,9 @@ impl Plan {
             }
         }
         check_grid(&scenario.measure, window).map_err(located("measure.trajectory"))?;
+        let window_is_known = scenario.run.time.given().is_some();
+        check_snapshots(&scenario.measure, window, window_is_known, u64::from(system.servers.len()))
+            .map_err(located("measure.snapshots"))?;
         check_choice(&scenario, choose).map_err(located("run"))?;
         if let ServersSpec::Classes(classes) = &mut scenario.servers {
             for (class, resolved) in classes.iter_mut().zip(system.servers.classes()) {
@@ -284,7 +287,7 @@ impl Plan {
 }
 
 /// Turns a fault below `prefix` into a located error.
-fn locate(root: &Node, prefix: &str, fault: Fault) -> ScenarioError {
+pub(super) fn locate(root: &Node, prefix: &str, fault: Fault) -> ScenarioError {
     let dot = if prefix.is_empty() || fault.path.is_empty() || fault.path.starts_with('[') { "" } else { "." };
     let path = format!("{prefix}{dot}{}", fault.path);
     let node = root.nearest(&path);
@@ -478,6 +481,41 @@ fn check_grid(measure: &Measure, window: Window) -> Result<(), Fault> {
         ),
         format!("write a step of at least {least}, or a shorter run.time"),
     ))
+}
+
+/// Pictures must lie in the window and fit into memory.
+fn check_snapshots(measure: &Measure, window: Window, window_is_known: bool, servers: u64) -> Result<(), Fault> {
+    let Some(grid) = &measure.snapshots else { return Ok(()) };
+    if grid.step.is_some() && grid.count.is_some() {
+        return Err(Fault::at("count", "says how many moments there are, and so does step", "keep one of them"));
+    }
+    let from = grid.from.map_or(0.0, NonNegative::get);
+    let longest = if window_is_known { window.length() } else { f64::INFINITY };
+    for (key, time) in [("from", from), ("to", grid.to.map_or(0.0, Positive::get))] {
+        if time > longest {
+            let rule = format!("is beyond the end of the measuring window, which opens at 0 and is {longest} long");
+            return Err(Fault::at(key, rule, format!("write at most {longest}, or a longer run.time")));
+        }
+    }
+    if from >= grid.to.map_or(longest, Positive::get) {
+        return Err(Fault::at("from", "must come before the end of the grid", "write a smaller from, or a larger to"));
+    }
+    let lengths = grid.lengths(window, servers);
+    if lengths > Snapshots::MOST_LENGTHS {
+        let path = if grid.step.is_some() { "step" } else { "count" };
+        let rule = format!(
+            "gives {} moments of {} servers; at most {} lengths are kept",
+            grid.moments(window),
+            grid.servers(servers),
+            Snapshots::MOST_LENGTHS
+        );
+        return Err(Fault::at(
+            path,
+            rule,
+            "ask for fewer moments, or fewer servers, or a shorter time with from and to",
+        ));
+    }
+    Ok(())
 }
 
 /// `{word: {}}` reads better as `word`.

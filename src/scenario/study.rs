@@ -1,7 +1,7 @@
 //! A scenario with its sweep: the points of a grid, each a plan of its own.
 
 use super::error::{Mark, ScenarioError};
-use super::plan::Plan;
+use super::plan::{Plan, locate};
 use super::sweep::{Axis, Label, MOST_POINTS, Sweep, describe, to_json};
 use super::tree::{Entry, Node, Value};
 
@@ -103,11 +103,16 @@ impl Study {
         if !errors.is_empty() {
             return Err(errors);
         }
+        let axes = sweep.axes();
+        for (i, wanted) in points[0].plan.scenario.plot.iter().flatten().enumerate() {
+            let checked = wanted.check(&axes, &points[0].plan.measure);
+            checked.map_err(|fault| one(locate(&root, &format!("plot[{i}]"), fault)))?;
+        }
         // The scenario that is kept beside the results has the values of the first point, and the sweep over them.
         let scenario = &mut points[0].plan.scenario;
         scenario.sweep = sweep.to_spec(compare.is_some());
         scenario.compare = compare.as_ref().map(to_json);
-        Ok(Self { name: points[0].plan.name.clone(), axes: sweep.axes(), points, policies })
+        Ok(Self { name: points[0].plan.name.clone(), axes, points, policies })
     }
 
     /// The study of a single point.

@@ -55,7 +55,7 @@ fn assert_same_in_all<S: OfPoint>(
 #[test]
 fn all_formats_hold_the_same() {
     let points: Vec<Results> = (0..13).map(|point| results(point, true)).collect();
-    let rows = [39, 26, 26, 39, 26];
+    let rows = [39, 26, 26, 39, 26, 52];
     for (table, rows) in TABLES.iter().zip(rows) {
         let cells = assert_same_in_all(table, &axes(), &points, rows);
         let per_point = rows / points.len();
@@ -126,6 +126,7 @@ fn csv_without_a_sweep_has_one_line_per_row() {
          0,0.0,0.125,1,0.25\n0,0.875,1.125,2,0.75\n0,2.375,2.625,1,1.0\n",
         "point,time,metric,key,estimate,std_error,replications\n\
          0,0.0,tail_fraction,1,,,2\n0,0.5,tail_fraction,1,0.75,,2\n",
+        "point,time,server,jobs\n0,0.0,3,1\n0,0.0,7,0\n0,0.5,3,2\n0,0.5,7,4294967295\n",
     ];
     for (table, expected) in TABLES.iter().zip(expected) {
         assert_eq!(text(table), expected);

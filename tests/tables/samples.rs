@@ -1,7 +1,7 @@
 //! Results that are hard to write.
 
 use herdsim::experiment::{self, Unwatched};
-use herdsim::measure::{DelayHistogram, Metric, Reading};
+use herdsim::measure::{DelayHistogram, Lengths, Metric, Reading};
 use herdsim::model::TimeHistogram;
 use herdsim::output::{Comparison, Curve, Estimate, Mean, Replication, Results, TimeCourse};
 use herdsim::scenario::{Axis, Kind, Label, Plan};
@@ -79,6 +79,11 @@ pub(crate) fn results(point: u64, swept: bool) -> Results {
                 key: "1".to_owned(),
                 means: vec![mean(None), mean(Some(0.75))],
             }],
+        }),
+        snapshots: Some(Lengths {
+            times: vec![0.0, 0.5],
+            servers: vec![3, 7],
+            jobs: vec![vec![1, 0], vec![2, u32::MAX]],
         }),
         ..RUN.clone()
     }

@@ -9,6 +9,9 @@ impl Probes {
         let (time, end) = (slot.slot as f64, slot.slot as f64 + 1.0);
         self.census.recount(slot.lengths);
         self.follow(time);
+        if let Some(camera) = &mut self.camera {
+            camera.hold(end, slot.lengths);
+        }
         self.jobs.advance(end, &self.census);
         if let Some(imbalance) = &mut self.imbalance {
             imbalance.advance(end, &self.census);

@@ -1,5 +1,16 @@
 //! Figures as plain data, made from results and drawn by every format: pictures and the report show the same numbers.
 
+mod collector;
+mod labels;
+mod metric;
+mod response_time;
+mod snapshots;
+mod tail_fraction;
+mod tail_histogram;
+mod trajectory;
+
+pub use collector::Figures;
+
 use serde::Serialize;
 
 /// A figure.
@@ -113,4 +124,44 @@ pub struct Panel {
     pub edges: Vec<f64>,
     /// One list for each row from the bottom, with a value for each column.
     pub rows: Vec<Vec<f64>>,
+}
+
+impl Figure {
+    /// Whether there is nothing to draw.
+    pub fn is_empty(&self) -> bool {
+        match &self.content {
+            Content::Lines(lines) => lines.series.iter().all(|series| series.points.is_empty()),
+            Content::Maps(maps) => maps.panels.iter().all(|panel| panel.rows.iter().all(Vec::is_empty)),
+        }
+    }
+}
+
+impl Axis {
+    fn linear(label: impl Into<String>) -> Self {
+        Self { label: label.into(), scale: Scale::Linear }
+    }
+
+    fn logarithmic(label: impl Into<String>) -> Self {
+        Self { label: label.into(), scale: Scale::Logarithmic }
+    }
+}
+
+impl Point {
+    fn plain(x: f64, y: f64) -> Self {
+        Self { x, y, interval: None }
+    }
+}
+
+/// An axis for values: logarithmic if they are above 0 and span more than two decades, or those above 0 do and the rest is 0.
+fn scaled(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Axis {
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for value in values.filter(|value| value.is_finite()) {
+        if value < 0.0 {
+            return Axis::linear(label);
+        }
+        if value > 0.0 {
+            (least, most) = (least.min(value), most.max(value));
+        }
+    }
+    if most > 100.0 * least { Axis::logarithmic(label) } else { Axis::linear(label) }
 }
