@@ -207,7 +207,7 @@ fn check_says_which_engine_and_why() {
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).expect("text");
     let line = text.lines().find(|line| line.starts_with("# engine: ")).expect("it says which");
-    assert!(line.starts_with("# engine: clock; arrivals are Poisson") && line.contains("burst_size"), "{line}");
+    assert!(line.starts_with("# engine: clock; Poisson arrivals") && line.contains("burst_size"), "{line}");
     let mut refused = assert_cmd::Command::cargo_bin("herdsim").expect("the program is built");
     let output = refused.args(["check", "--set", "engine=occupancy"]).output().expect("it runs");
     assert_eq!(output.status.code(), Some(2));

@@ -247,7 +247,7 @@ fn probes_agree_with_plain_recomputation() {
     for dispatch in ["shortest", "random", "idle_first"] {
         for information in rules {
             let text = format!(
-                "servers: [{{count: 4, rate: 1}}, {{count: 9, rate: 0.5}}]\ndispatchers: 3\nload: 0.9\nbuffer: 6\n\
+                "engine: event\nservers: [{{count: 4, rate: 1}}, {{count: 9, rate: 0.5}}]\ndispatchers: 3\nload: 0.9\nbuffer: 6\n\
                  policy: {{dispatch: {dispatch}, information: {information}}}\n\
                  run: {{warmup: 20, time: 200, replications: 1, seed: 9}}\nmeasure: {{coincidence_window: 0.4}}"
             );
@@ -280,6 +280,7 @@ fn probes_agree_with_plain_recomputation() {
 }
 
 const LATE: &str = "
+engine: event
 servers: 20
 dispatchers: 4
 load: 0.9

@@ -88,10 +88,11 @@ fn occupancy_can(system: &System, policy: &Policy, measure: &Measure) -> Result<
 
 /// The cheapest engine that is exact.
 fn cheapest(system: &System, policy: &Policy, measure: &Measure) -> EngineChoice {
-    let because = |fault: Fault| format!("{} {}", fault.path, fault.rule);
+    // What stands before a comma is why; the rest is for those who named the engine.
+    let because = |fault: Fault| format!("{} {}", fault.path, fault.rule.split(',').next().unwrap_or_default());
     let why_not_occupancy = match occupancy_can(system, policy, measure) {
         Ok(()) if OccupancyEngine::is_quick(system, policy) || system.servers.len() > MOST_SERVERS_OF_CLOCK => {
-            let why = "arrivals are Poisson, sizes exponential, servers exchangeable and information exact".to_owned();
+            let why = "Poisson arrivals, exponential sizes, exchangeable servers, exact information".to_owned();
             return EngineChoice { kind: EngineKind::Occupancy, why };
         }
         Ok(()) => {
@@ -107,7 +108,7 @@ fn cheapest(system: &System, policy: &Policy, measure: &Measure) -> EngineChoice
         }
         Ok(()) => EngineChoice {
             kind: EngineKind::Clock,
-            why: format!("arrivals are Poisson and sizes exponential; not occupancy: {why_not_occupancy}"),
+            why: format!("Poisson arrivals, exponential sizes; not occupancy: {why_not_occupancy}"),
         },
     }
 }
