@@ -172,7 +172,7 @@ impl Ledger {
         let start = "lengths start within their range";
         match plan.engine.kind {
             EngineKind::Clock => {
-                Self::of(ClockEngine::new(system, policy, plan.holding(), *seed, 0).expect(start), plan)
+                Self::of(ClockEngine::new(system, policy, plan.holding(plan.window), *seed, 0).expect(start), plan)
             }
             _ => Self::of(EventEngine::new(system, policy, *seed, 0).expect(start), plan),
         }

@@ -20,12 +20,13 @@ trait Job {
 }
 
 /// Does a job with the engine of the plan, on the random streams of a replication.
-fn with_engine<J: Job>(plan: &Plan, index: u64, job: J) -> Result<Option<J::Outcome>, EngineError> {
+fn with_engine<J: Job>(plan: &Plan, window: Window, index: u64, job: J) -> Result<Option<J::Outcome>, EngineError> {
     let Plan { system, policy, seed, .. } = plan;
+    let holding = plan.holding(window);
     match (&plan.slots, plan.engine.kind) {
         (Some(slots), _) => job.run(SlottedEngine::new(system, slots, policy, *seed, index)?),
-        (None, EngineKind::Clock) => job.run(ClockEngine::new(system, policy, plan.holding(), *seed, index)?),
-        (None, EngineKind::Occupancy) => job.run(OccupancyEngine::new(system, policy, plan.holding(), *seed, index)?),
+        (None, EngineKind::Clock) => job.run(ClockEngine::new(system, policy, holding, *seed, index)?),
+        (None, EngineKind::Occupancy) => job.run(OccupancyEngine::new(system, policy, holding, *seed, index)?),
         (None, EngineKind::Event | EngineKind::Slotted) => job.run(EventEngine::new(system, policy, *seed, index)?),
     }
 }
@@ -38,7 +39,7 @@ pub(super) fn run(
     monitor: &dyn Monitor,
 ) -> Result<Option<Record>, EngineError> {
     tracing::debug!(replication = index, "replication starts");
-    let record = with_engine(plan, index, Measured { plan, window, index, monitor })?;
+    let record = with_engine(plan, window, index, Measured { plan, window, index, monitor })?;
     if let Some(record) = &record {
         tracing::debug!(replication = index, arrived = record.balance.arrived, "replication ends");
     }
@@ -115,7 +116,8 @@ const PARTS: u64 = 120;
 
 /// The mean number of jobs over the stretches of a pilot replication; `None` if it was stopped.
 pub(super) fn pilot(plan: &Plan, flight: Flight, monitor: &dyn Monitor) -> Result<Option<Vec<f64>>, EngineError> {
-    with_engine(plan, flight.index, Piloted { flight, monitor })
+    let window = Window { open: flight.open, close: flight.close() };
+    with_engine(plan, window, flight.index, Piloted { flight, monitor })
 }
 
 /// A pilot replication.

@@ -4,7 +4,7 @@ use super::file::EngineSpec;
 use super::plan::Plan;
 use crate::engine::{ClockEngine, Holding, OccupancyEngine};
 use crate::measure::Measure;
-use crate::model::{Fault, System};
+use crate::model::{Fault, System, Window};
 use crate::policy::{Information, Policy};
 
 /// An engine of continuous or slotted time.
@@ -115,10 +115,10 @@ fn cheapest(system: &System, policy: &Policy, measure: &Measure) -> EngineChoice
 
 impl Plan {
     /// How long a memoryless engine stays in a state: expected times, which add no noise, where stationary averages are
-    /// all that is asked for; real ones where anything depends on the law of a stretch of time.
-    pub fn holding(&self) -> Holding {
-        let steady = (self.window.open > 0.0 || self.choose.warmup) && !self.is_overloaded();
-        if steady && !self.takes_real_time() { Holding::Expected } else { Holding::Sampled }
+    /// all that is asked for of a window; real ones where anything depends on the law of a stretch of time.
+    pub fn holding(&self, window: Window) -> Holding {
+        let steady = (window.open > 0.0 || self.choose.warmup) && !self.is_overloaded();
+        if steady && !self.takes_real_time(window) { Holding::Expected } else { Holding::Sampled }
     }
 
     /// Whether a memoryless engine may count by itself instead of telling what happens: all but parts of the window.
@@ -127,8 +127,8 @@ impl Plan {
     }
 
     /// Whether a probe or a message looks at the clock on the wall.
-    fn takes_real_time(&self) -> bool {
-        let Self { system, policy, measure, window, .. } = self;
+    fn takes_real_time(&self, window: Window) -> bool {
+        let Self { system, policy, measure, .. } = self;
         // An engine that counts by itself draws what happens within a burst.
         let probes = measure.trajectory.is_some()
             || measure.snapshots.is_some()
