@@ -219,7 +219,7 @@ fn check_says_which_engine_and_why() {
 /// same but for rounding.
 #[test]
 fn counting_changes_no_number() {
-    let probes = ", burst_size: false, coincidence_window: 0";
+    let probes = ", burst_size: false, coincidence_window: 0, estimates: false, estimate_age: false";
     // Parts of the window are more than an engine counts by itself.
     let parts = "servers: 1\nload: 0.5\npolicy: {dispatch: random}\nrun: {replications: 1, interval: batch_means}\n";
     let parts = Plan::read(parts, "test", "test", &[]).unwrap_or_else(|error| panic!("{error}")).batching;
@@ -231,8 +231,13 @@ fn counting_changes_no_number() {
         (ONE, "{dispatch: random, information: none}"),
         ("servers: 4\nload: 0.9\nbuffer: 3\n", "{dispatch: {power_of_d: {d: 2, replacement: true}}}"),
         ("servers: 1\narrival_rate: 0.5\ninitial: {length: 4}\n", "{dispatch: random}"),
+        (MANY, "{dispatch: shortest}"),
+        (MANY, "{dispatch: shortest, information: {pull: {probability: 0.3, loss: 0.1}}}"),
+        (MANY, "{dispatch: {below_average: {}}, information: {push: {d: 2, probability: 0.5}, on_idle: {}}}"),
+        (ONE, "{dispatch: {one_plus_beta: {beta: 0.6}}}"),
     ] {
-        for engine in ["clock", "occupancy"] {
+        let counts_suffice = !policy.contains("information: {") && !policy.contains("beta");
+        for engine in if counts_suffice { &["clock", "occupancy"][..] } else { &["clock"] } {
             let record = |batching| {
                 let mut plan = plan(&(system, policy, true), (engine, probes)).expect("both engines can");
                 (plan.seed, plan.batching) = (5, batching);

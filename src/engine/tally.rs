@@ -6,6 +6,7 @@
 //! bits; the sums of all blocks have 128. They are whole numbers, and exact.
 
 use super::Progress;
+use super::observer::MessageKind;
 use super::ticker::Steps;
 use crate::model::{Sum, TimeHistogram, Total};
 use crate::random::Stream;
@@ -19,6 +20,10 @@ pub struct Wanted {
     pub ranks: bool,
     /// How long a burst of jobs at one server can last, if bursts are counted.
     pub burst: Option<f64>,
+    /// Messages that go with each job; `None` if only the engine can tell.
+    pub messages_per_choice: Option<u64>,
+    /// Jobs are counted for so many dispatchers.
+    pub dispatchers: usize,
 }
 
 /// Sums over the strikes of a window, of servers of one class.
@@ -59,6 +64,9 @@ pub struct Tally {
     found_by_blocked: u64,
     ranks: Option<Ranks>,
     bursts: Option<Bursts>,
+    messages_per_choice: Option<u64>,
+    sent: [u64; MessageKind::ALL.len()],
+    dispatchers: Vec<u64>,
     /// Whether a change is more than sums: ranks or histograms.
     has_details: bool,
 }
@@ -164,6 +172,9 @@ impl Tally {
             found_by_blocked: 0,
             ranks: wanted.ranks.then(Ranks::default),
             bursts: wanted.burst.map(Bursts::new),
+            messages_per_choice: wanted.messages_per_choice,
+            sent: [0; MessageKind::ALL.len()],
+            dispatchers: vec![0; wanted.dispatchers],
             has_details: wanted.ranks || wanted.histograms > 0,
         };
         at_least.iter().for_each(|&count| tally.add_level(count));
@@ -312,6 +323,25 @@ impl Tally {
         self.sum_of_shortest += u64::from(self.shortest);
         self.blocked += 1;
         self.found_by_blocked += u64::from(found);
+    }
+
+    /// Whether arrivals and services are all that must be told.
+    pub(super) fn asks_for_queues_only(&self) -> bool {
+        self.messages_per_choice.is_some() && self.dispatchers.is_empty()
+    }
+
+    /// Messages were sent.
+    #[inline]
+    pub(super) fn send(&mut self, kind: MessageKind, count: u64) {
+        self.sent[kind as usize] += count;
+    }
+
+    /// A dispatcher sends a job.
+    #[inline]
+    pub(super) fn dispatch(&mut self, dispatcher: u32) {
+        if let Some(jobs) = self.dispatchers.get_mut(dispatcher as usize) {
+            *jobs += 1;
+        }
     }
 
     /// A job is given to this server.
@@ -467,6 +497,20 @@ impl Tally {
     /// Jobs that joined, by the number they found.
     pub fn found(&self) -> impl Iterator<Item = u64> {
         self.levels.iter().map(|level| level.joined)
+    }
+
+    /// Messages sent, by kind.
+    pub fn messages(&self) -> impl Iterator<Item = (MessageKind, u64)> {
+        let [dispatched, ..] = self.counts();
+        MessageKind::ALL.into_iter().zip(self.sent).map(move |(kind, sent)| match (kind, self.messages_per_choice) {
+            (MessageKind::Exact, Some(per_choice)) => (kind, dispatched * per_choice),
+            _ => (kind, sent),
+        })
+    }
+
+    /// Jobs by dispatcher, as far as they are wanted.
+    pub fn dispatchers(&self) -> &[u64] {
+        &self.dispatchers
     }
 
     /// Ranks of the servers chosen, if they are wanted.

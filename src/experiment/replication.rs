@@ -67,8 +67,10 @@ impl Job for Measured<'_> {
         let warm = if plan.is_counted() {
             // An engine that counts by itself is quicker than one that tells those who look away.
             let warmup = Window { open: engine.now(), close: window.open };
-            let nothing = Probes::new(&Measure::nothing(), &plan.system, &plan.policy, warmup, &engine.snapshot());
-            advance(&mut engine, window.open, &mut nothing.counting(0), monitor, told)?
+            // Where dispatchers matter they are drawn from the start.
+            let nothing = Measure { dispatchers: measure.dispatchers, ..Measure::nothing() };
+            let nothing = Probes::new(&nothing, &plan.system, &plan.policy, warmup, &engine.snapshot());
+            advance(&mut engine, window.open, &mut nothing.counting(Some(0)), monitor, told)?
         } else {
             advance(&mut engine, window.open, &mut refreshes, monitor, told)?
         };

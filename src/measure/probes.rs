@@ -28,7 +28,7 @@ use crate::engine::{
     Wanted,
 };
 use crate::model::{NonNegative, Servers, Sum, System, Window};
-use crate::policy::{Information, Need, Policy};
+use crate::policy::{Information, Policy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -120,20 +120,19 @@ impl Measure {
     /// Whether all that is measured are counts and averages that a memoryless engine can keep by itself.
     pub fn can_be_counted(&self, system: &System, policy: &Policy) -> bool {
         let servers = &system.servers;
-        let sees_truth = match &policy.information {
+        let prompt = match &policy.information {
             Information::Exact(exact) => exact.query_delay.is_zero() || policy.dispatch.lengths_asked(servers) == 0,
             Information::Delayed(_) => policy.information.is_exact(),
-            Information::None => policy.dispatch.need(servers) == Need::Nothing,
-            Information::Rules(_) => false,
+            Information::None => true,
+            Information::Rules(rules) => rules.are_prompt(),
         };
-        let by_dispatcher = self.coincidence_window.get() > 0.0 || self.dispatchers;
-        // Of some strategies the messages are random too.
-        sees_truth
-            && !policy.asks_at_random()
+        let looks_at_estimates = policy.information.is_local() && (self.estimates || self.estimate_age);
+        prompt
+            && !looks_at_estimates
             && servers.classes().len() == 1
             && self.trajectory.is_none()
             && self.snapshots.is_none()
-            && !(by_dispatcher && system.dispatchers.len() > 1)
+            && !(self.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1)
     }
 }
 
@@ -167,7 +166,6 @@ pub struct Probes {
     departures_unknown: bool,
     /// Where an engine may count by itself, and the messages that go with each job.
     tally: Option<Tally>,
-    messages_per_choice: u64,
     /// Services that no job took, in slotted time.
     unused_services: u64,
     slotted: bool,
@@ -218,7 +216,6 @@ impl Probes {
             time_of_jobs,
             departures_unknown: snapshot.remaining_time.is_none(),
             tally: None,
-            messages_per_choice: 0,
             unused_services: 0,
             slotted: snapshot.slotted,
             queries,
@@ -238,19 +235,20 @@ impl Probes {
     }
 
     /// The probes, for which an engine may count by itself; [`Measure::can_be_counted`] tells whether that is all they want.
-    /// `messages_per_choice` are sent for each job then.
+    /// So many messages go with each job, unless only the engine can tell.
     #[must_use]
-    pub fn counting(mut self, messages_per_choice: u64) -> Self {
+    pub fn counting(mut self, messages_per_choice: Option<u64>) -> Self {
         if self.departures_unknown {
             let middle = self.window.open + self.window.length() / 2.0;
             let wanted = Wanted {
                 histograms: self.occupancy.as_ref().map_or(0, Occupancy::histograms),
                 ranks: self.chosen_rank.is_some(),
                 burst: self.bursts.is_some().then(|| self.servers.largest_rate().recip()),
+                messages_per_choice,
+                dispatchers: self.dispatchers.as_ref().map_or(0, |jobs| if jobs.len() > 1 { jobs.len() } else { 0 }),
             };
             let counts = self.census.counts();
             self.tally = Some(Tally::new(self.census.servers(), counts, self.window.open, middle, wanted));
-            self.messages_per_choice = messages_per_choice;
         }
         self
     }
@@ -264,9 +262,11 @@ impl Probes {
         self.balance.blocked = blocked;
         self.balance.completed = left;
         self.herding = Herding::of_counts(dispatched, regret);
-        self.messages.sent(MessageKind::Exact, dispatched * self.messages_per_choice);
-        if let Some(jobs) = &mut self.dispatchers {
-            jobs[0] = dispatched;
+        tally.messages().for_each(|(kind, count)| self.messages.sent(kind, count));
+        match &mut self.dispatchers {
+            Some(jobs) if tally.dispatchers().is_empty() => jobs[0] = dispatched,
+            Some(jobs) => jobs.copy_from_slice(tally.dispatchers()),
+            None => {}
         }
         if let Some(delays) = &mut self.delays {
             delays.take(tally.found().collect());

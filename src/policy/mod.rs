@@ -39,11 +39,13 @@ impl Policy {
             && matches!(&self.dispatch, Dispatch::OnePlusBeta(choice) if between(choice.beta.get()))
     }
 
-    /// Messages that a strategy with exact information sends for each job, at most; none with other information.
-    pub fn messages_per_choice(&self, servers: &Servers) -> u64 {
+    /// Messages that go with each job, where they are the same for all.
+    pub fn messages_per_choice(&self, servers: &Servers) -> Option<u64> {
         match &self.information {
-            Information::Exact(_) => self.per_probe * self.dispatch.lengths_asked(servers),
-            _ => 0,
+            Information::Exact(_) if self.asks_at_random() => None,
+            Information::Exact(_) => Some(self.per_probe * self.dispatch.lengths_asked(servers)),
+            Information::Delayed(_) | Information::None => Some(0),
+            Information::Rules(_) => None,
         }
     }
 

@@ -1,5 +1,7 @@
-//! The loop of the clock where nothing has to be told: arrivals and services of equal servers, counted in a tally.
+//! Counting in a tally: in a loop of its own where there is nothing but arrivals and services of equal servers, and by
+//! listening to the engine where dispatchers have estimates, too.
 
+use crate::engine::observer::{Blocked, Dispatched, LengthChange, MessageKind, Observer};
 use crate::engine::odds::Equal;
 use crate::engine::tally::Tally;
 use crate::model::System;
@@ -98,5 +100,53 @@ impl Counting<'_> {
         });
         (*offers, *choices) = (own_offers, own_choices);
         overflow.map_or(Ok(()), Err)
+    }
+}
+
+/// What happens at strikes, told to a tally.
+pub(super) struct Told<'a> {
+    tally: &'a mut Tally,
+    strike: u64,
+    /// What the last job found.
+    found: u32,
+}
+
+impl<'a> Told<'a> {
+    pub(super) fn new(tally: &'a mut Tally) -> Self {
+        Self { tally, strike: 0, found: 0 }
+    }
+
+    /// The clock has struck so often.
+    #[inline]
+    pub(super) fn go_on(&mut self, strike: u64) {
+        self.strike = strike;
+    }
+}
+
+impl Observer for Told<'_> {
+    #[inline]
+    fn dispatched(&mut self, dispatched: &Dispatched) {
+        self.found = dispatched.found;
+        self.tally.dispatch(dispatched.dispatcher);
+        self.tally.choose(dispatched.server, self.strike);
+    }
+
+    #[inline]
+    fn blocked(&mut self, _: &Blocked) {
+        self.tally.block(self.found);
+    }
+
+    #[inline]
+    fn length_changed(&mut self, change: &LengthChange) {
+        if change.new > change.old {
+            self.tally.join(change.old, self.strike);
+        } else {
+            self.tally.leave(change.old, self.strike);
+        }
+    }
+
+    #[inline]
+    fn sent(&mut self, kind: MessageKind, count: u64) {
+        self.tally.send(kind, count);
     }
 }

@@ -27,6 +27,7 @@ mod counting;
 use super::beliefs::Beliefs;
 use super::observer::{Admitted, Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
 use super::odds::{Equal, Odds, Offer};
+use super::tally::Tally;
 use super::ticker::{Holding, Ticker};
 use super::{Engine, EngineError, Progress};
 use crate::model::law::Erlang;
@@ -36,13 +37,15 @@ use crate::policy::information::{Information, Phase};
 use crate::policy::{Need, Policy, View};
 use crate::random::{Component, Stream, Streams};
 use agenda::{Agenda, Due, Query};
-use counting::Counting;
+use counting::{Counting, Told};
 
 /// One replication of one memoryless system under one policy.
 pub struct ClockEngine<'a> {
     system: &'a System,
     /// Whether dispatchers act on estimates of their own.
     local: bool,
+    /// Whether there is one class, and nothing ever takes time but arrivals and services.
+    is_prompt: bool,
     /// Lengths that the strategy asks for per job, at most, if the information is exact; else 0.
     lengths_asked: u64,
     /// Messages per length asked for.
@@ -103,6 +106,13 @@ impl<'a> ClockEngine<'a> {
         let mut engine = Self {
             system,
             local: policy.information.is_local(),
+            is_prompt: servers.classes().len() == 1
+                && match &policy.information {
+                    Information::Exact(exact) => exact.query_delay.is_zero() || need == Need::Nothing,
+                    Information::Delayed(_) => policy.information.is_exact(),
+                    Information::None => true,
+                    Information::Rules(rules) => rules.are_prompt(),
+                },
             lengths_asked: match &policy.information {
                 Information::Exact(_) => policy.dispatch.lengths_asked(servers),
                 _ => 0,
@@ -261,11 +271,27 @@ impl<'a> ClockEngine<'a> {
 
     /// The odds, if nothing but arrivals and services of equal servers ever happens, and the truth is looked at.
     fn plain_odds(&self) -> Option<Equal> {
-        let plain = self.beliefs.is_idle()
-            && self.query_delay.is_none()
-            && self.age.is_none()
-            && self.system.servers.classes().len() == 1;
-        self.odds.equal().filter(|_| plain)
+        self.odds.equal().filter(|_| self.beliefs.is_idle())
+    }
+
+    /// Counts arrivals and services from one strike to another.
+    fn count_plainly(&mut self, odds: Equal, tally: &mut Tally, from: u64, to: u64) -> Result<(), EngineError> {
+        let Self { system, chooser, queues, .. } = self;
+        let (offers, choices, shares) =
+            (&mut self.offer_stream, &mut self.dispatch_stream, &mut self.dispatcher_stream);
+        let counted = chooser.with(Counting { system, odds, queues, offers, choices, shares, tally, from, to });
+        counted.map_err(|server| EngineError::LengthOverflow { time: self.now, server })
+    }
+
+    /// Lets the tally hear what happens from one strike to another.
+    fn count_told(&mut self, tick: f64, tally: &mut Tally, from: u64, to: u64) -> Result<(), EngineError> {
+        let mut told = Told::new(tally);
+        for strike in from + 1..=to {
+            self.now = strike as f64 * tick;
+            told.go_on(strike);
+            self.strike(&mut told)?;
+        }
+        Ok(())
     }
 
     /// What was on the agenda happens.
@@ -293,17 +319,16 @@ impl<'a> ClockEngine<'a> {
 
 impl Engine for ClockEngine<'_> {
     fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
-        if let Some(odds) = self.plain_odds()
+        if self.is_prompt
             && let Some(steps) = self.ticker.steps(end)
             && let Some(tally) = observer.tally()
         {
-            let Self { system, chooser, queues, offer_stream, dispatch_stream, dispatcher_stream, .. } = self;
-            let counted = tally.count(&steps, events, &self.gap_stream, |tally, from, to| {
-                let (offers, choices, shares) = (&mut *offer_stream, &mut *dispatch_stream, &mut *dispatcher_stream);
-                chooser.with(Counting { system, odds, queues, offers, choices, shares, tally, from, to })
-            });
-            let overflow = |server| EngineError::LengthOverflow { time: self.now, server };
-            let (strikes, progress) = counted.map_err(overflow)?;
+            let gaps = self.gap_stream.clone();
+            let odds = self.plain_odds().filter(|_| tally.asks_for_queues_only());
+            let (strikes, progress) = tally.count(&steps, events, &gaps, |tally, from, to| match odds {
+                Some(odds) => self.count_plainly(odds, tally, from, to),
+                None => self.count_told(steps.tick, tally, from, to),
+            })?;
             self.ticker.set_strikes(strikes);
             self.now = if progress == Progress::Reached { end } else { strikes as f64 * steps.tick };
             return Ok(progress);

@@ -279,6 +279,7 @@ impl Engine for OccupancyEngine<'_> {
         if self.first.len() == 1
             && let Some(steps) = self.ticker.steps(end)
             && let Some(tally) = observer.tally()
+            && tally.asks_for_queues_only()
         {
             let gaps = self.gap_stream.clone();
             let count = |tally: &mut Tally, from, to| {

@@ -175,6 +175,11 @@ impl Rules {
         matches!(first, Law::Constant(_)) && delays.all(|delay| delay == first)
     }
 
+    /// Whether nothing ever takes time: messages are there at once, and none is sent on a schedule.
+    pub fn are_prompt(&self) -> bool {
+        self.periodic.is_none() && self.channels().all(|channel| channel.delay.is_zero())
+    }
+
     /// Whether no rule is in force.
     pub fn is_silent(&self) -> bool {
         self.push.is_none() && self.pull.is_none() && self.on_idle.is_none() && self.periodic.is_none()
