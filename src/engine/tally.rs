@@ -112,8 +112,9 @@ pub const RANKS: usize = 10;
 /// Ranks of the servers chosen: how many servers had strictly fewer jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Ranks {
-    /// Their sum.
+    /// Their sum over the blocks that are over, and in this one.
     pub sum: u128,
+    block_sum: u64,
     /// Jobs by rank 0, 1, ..., and all above.
     pub counts: [u64; RANKS + 1],
 }
@@ -246,6 +247,9 @@ impl Tally {
             areas.add(i128::from(level.count), length, level.changes as i64, level.squares as i64);
             (level.changes, level.squares) = (0, 0);
         }
+        if let Some(ranks) = &mut self.ranks {
+            ranks.sum += u128::from(std::mem::take(&mut ranks.block_sum));
+        }
         // (b + d)^2 = b^2 + 2 b d + d^2, where b was there before the block.
         let mut further = Areas::default();
         further.add(i128::from(self.more), length, changes as i64, self.more_squares);
@@ -358,7 +362,7 @@ impl Tally {
         let Some(ranks) = &mut self.ranks else { return };
         // Whoever has fewer jobs is not among those that have as many.
         let fewer = if found == 0 { 0 } else { self.servers - self.levels[found as usize - 1].count };
-        ranks.sum += u128::from(fewer);
+        ranks.block_sum += fewer;
         ranks.counts[fewer.min(RANKS as u64) as usize] += 1;
     }
 

@@ -98,6 +98,10 @@ impl Levels {
     fn bucket(&self, rank: u32) -> usize {
         // Lengths that no server has start where the next length does: the last start not beyond the rank is its own.
         let base = (self.base - self.floor) as usize;
+        if rank < self.end(base) {
+            // The shortest are who is asked about most.
+            return base;
+        }
         let starts = &self.start[base..];
         let up_to = if starts.len() <= FEW {
             // All at once, which is quicker than to bisect.

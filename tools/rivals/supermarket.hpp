@@ -86,12 +86,18 @@ public:
     void lower(int k, Time now) { advance(k, now), count[k]--; }
 
     void print(const char *name, uint64_t servers, uint64_t jobs, Time now, double response) {
+        double little = 0.0;
         std::printf("%s %llu servers %llu jobs: s_k", name, (unsigned long long)servers, (unsigned long long)jobs);
         for (int k = 1; k <= 5; k++) {
             advance(k, now);
             std::printf(" %.5f", area[k] / static_cast<double>(now - opened) / static_cast<double>(servers));
         }
-        if (response > 0.0) std::printf(", response %.4f", response);
+        // By Little's law, where delays are not kept.
+        for (int k = 1; k < LEVELS && response <= 0.0; k++) {
+            advance(k, now);
+            little += area[k] / static_cast<double>(now - opened) / static_cast<double>(servers) / LOAD;
+        }
+        std::printf(", response %.6f", response > 0.0 ? response : little);
         std::printf("\n");
     }
 

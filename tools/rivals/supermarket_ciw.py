@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The supermarket model in Ciw, one node per server: python3 supermarket_ciw.py SERVERS JOBS (pip install ciw)."""
+"""The supermarket model in Ciw, one node per server: python3 supermarket_ciw.py SERVERS JOBS [SEED] (pip install ciw)."""
 
 import random
 import sys
@@ -36,4 +36,5 @@ def run(servers, jobs, seed=1):
 
 if __name__ == "__main__":
     servers, jobs = int(sys.argv[1]), int(float(sys.argv[2]))
-    print(f"ciw {servers} servers {jobs} jobs: response {run(servers, jobs):.4f}")
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    print(f"ciw {servers} servers {jobs} jobs: response {run(servers, jobs, seed):.6f}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The supermarket model in SimPy, one resource per server: python3 supermarket_simpy.py SERVERS JOBS (pip install simpy)."""
+"""The supermarket model in SimPy, one resource per server: python3 supermarket_simpy.py SERVERS JOBS [SEED] (pip install simpy)."""
 
 import random
 import sys
@@ -41,4 +41,5 @@ def run(servers, jobs, seed=1):
 
 if __name__ == "__main__":
     servers, jobs = int(sys.argv[1]), int(float(sys.argv[2]))
-    print(f"simpy {servers} servers {jobs} jobs: response {run(servers, jobs):.4f}")
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    print(f"simpy {servers} servers {jobs} jobs: response {run(servers, jobs, seed):.6f}")
