@@ -176,7 +176,7 @@ pub trait Observer {
     }
     /// The measuring window closes.
     fn close(&mut self, _: &Snapshot<'_>) {}
-    /// A job has arrived that first waits for answers; those that need not wait are not told.
+    /// A job has arrived where jobs wait for answers, before it does; one that asks nobody is given to a server at once.
     fn queried(&mut self, _time: f64) {}
     /// A job was given to a server.
     fn dispatched(&mut self, _: &Dispatched) {}

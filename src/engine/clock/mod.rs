@@ -188,9 +188,11 @@ impl<'a> ClockEngine<'a> {
             observer.sent(MessageKind::Exact, self.per_probe * asked);
         }
         let query = Query { arrived: now, dispatcher, server };
+        if self.query_delay.is_some() && self.lengths_asked > 0 {
+            observer.queried(now);
+        }
         if let (Some(delay), true) = (&self.query_delay, asked > 0) {
             let slowest = (0..asked).map(|_| delay.sample(&mut self.query_stream)).fold(0.0, f64::max);
-            observer.queried(now);
             self.agenda.put(now + slowest, Due::Join(query));
             return Ok(());
         }
