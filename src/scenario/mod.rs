@@ -11,6 +11,7 @@ mod length;
 mod memory;
 mod plan;
 mod plot;
+mod quick;
 mod schema;
 mod study;
 mod sweep;
@@ -27,6 +28,7 @@ pub use file::{
 pub use length::{Choose, Goal};
 pub use plan::Plan;
 pub use plot::{FigureName, Wanted};
+pub use quick::QuickSpec;
 pub use schema::schema;
 pub use study::{Changes, Point, Study};
 pub use sweep::{Axis, Kind, Label, SweepSpec};
