@@ -12,6 +12,7 @@ mod memory;
 mod plan;
 mod plot;
 mod quick;
+mod scaling;
 mod schema;
 mod study;
 mod sweep;
@@ -27,8 +28,9 @@ pub use file::{
 };
 pub use length::{Choose, Goal};
 pub use plan::Plan;
-pub use plot::{FigureName, Wanted};
+pub use plot::{FigureName, OfMetric, Wanted};
 pub use quick::QuickSpec;
+pub use scaling::{Quantity, Reference};
 pub use schema::schema;
 pub use study::{Changes, Point, Study};
 pub use sweep::{Axis, Kind, Label, SweepSpec};

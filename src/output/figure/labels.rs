@@ -2,7 +2,7 @@
 
 use crate::measure::Metric;
 use crate::output::Estimate;
-use crate::scenario::{Axis, Kind, Label, Plan};
+use crate::scenario::{Axis, Kind, Label, Plan, Quantity};
 use crate::theory;
 
 /// The unit of time of a plan.
@@ -41,6 +41,35 @@ pub(super) fn words(metric: Metric, key: &str) -> String {
         (Metric::TailFraction, key) if !key.is_empty() => format!("s_{key}"),
         (_, "") => metric.name().replace('_', " "),
         (_, key) => format!("{} of {key}", metric.name().replace('_', " ")),
+    }
+}
+
+/// The first letter large, unless it is a symbol.
+pub(super) fn capital(what: &str) -> String {
+    let mut letters = what.chars();
+    match letters.next() {
+        Some(first) if first.is_ascii() && !what.starts_with("s_") => first.to_uppercase().chain(letters).collect(),
+        _ => what.to_owned(),
+    }
+}
+
+/// What a metric is called when it is multiplied by some quantities.
+pub(super) fn scaled(metric: &str, times: &[Quantity]) -> String {
+    let factors: Vec<&str> = times.iter().map(|&quantity| symbol(quantity)).collect();
+    format!("{} × {metric}", factors.join(" "))
+}
+
+/// A quantity on an axis.
+pub(super) fn of_quantity(quantity: Quantity) -> String {
+    format!("{} ({})", symbol(quantity), quantity.meaning())
+}
+
+fn symbol(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Epsilon => "ε",
+        Quantity::Slack => "(1 - load)",
+        Quantity::Servers => "N",
+        Quantity::ArrivalRate => "λ",
     }
 }
 

@@ -3,6 +3,7 @@
 mod collector;
 mod labels;
 mod metric;
+mod reference;
 mod response_time;
 mod snapshots;
 mod tail_fraction;
