@@ -466,7 +466,7 @@ fn quick_is_checked_with_the_scenario() {
         let told = desk.output(&["check", "wrong.yaml"]);
         let text = String::from_utf8_lossy(&told.stderr).into_owned();
         assert_eq!(told.status.code(), Some(2), "{quick}: {text}");
-        assert!(text.contains(words) && text.contains("line 10"), "{quick}: {text}");
+        assert!(text.contains(words) && text.contains("wrong.yaml:11:"), "{quick}: {text}");
     }
 }
 

@@ -89,7 +89,8 @@ fn entries(quick: &Node) -> Result<&[Entry], ScenarioError> {
 /// A tenth of the measuring window, wherever it is set, at most three replications, and no precision to reach. The
 /// warm-up stays: a short run may be noisy, but not biased.
 fn by_rule(root: &mut Node) -> Result<(), ScenarioError> {
-    let slotted = matches!(root.get("clock"), Some(Node { value: Value::Scalar { text, .. }, .. }) if text == "slotted");
+    let slotted =
+        matches!(root.get("clock"), Some(Node { value: Value::Scalar { text, .. }, .. }) if text == "slotted");
     let shorter = |node: &mut Node| {
         if let Value::Scalar { text, plain: true } = &mut node.value
             && let Some(time) = number(text).filter(|time| time.is_finite())
@@ -144,7 +145,8 @@ mod tests {
 
     #[test]
     fn its_own_changes_are_all_that_is_changed() {
-        let root = shortened("{name: long, load: 0.5, run: {time: 100, replications: 10}, quick: {run.time: 7, load: 0.6}}");
+        let root =
+            shortened("{name: long, load: 0.5, run: {time: 100, replications: 10}, quick: {run.time: 7, load: 0.6}}");
         let found = ["name", "load", "run.time", "run.replications"].map(|path| text(&root, path).expect("set"));
         assert_eq!(found, ["long-quick", "0.6", "7", "10"]);
         assert!(root.get("quick").is_none());
@@ -152,7 +154,9 @@ mod tests {
 
     #[test]
     fn without_changes_of_its_own_it_takes_a_tenth() {
-        let root = shortened("{run: {warmup: 50, time: 100, precision: 1%, max_replications: 40}, sweep: {zip: {run.time: [5, auto]}}}");
+        let root = shortened(
+            "{run: {warmup: 50, time: 100, precision: 1%, max_replications: 40}, sweep: {zip: {run.time: [5, auto]}}}",
+        );
         assert_eq!(text(&root, "name").as_deref(), Some("file-quick"));
         assert_eq!(text(&root, "run.time").as_deref(), Some("10"));
         assert_eq!(text(&root, "run.warmup").as_deref(), Some("50"));

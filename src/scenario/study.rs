@@ -196,11 +196,7 @@ fn point(
 }
 
 /// Applies changes from the command line, after those of a quick run. Returns the keys that were set.
-fn changed(
-    root: &mut Node,
-    changes: Changes<'_>,
-    fallback_name: &str,
-) -> Result<Vec<(String, Node)>, ScenarioError> {
+fn changed(root: &mut Node, changes: Changes<'_>, fallback_name: &str) -> Result<Vec<(String, Node)>, ScenarioError> {
     let mut set = if changes.quick { quick::shorten(root, fallback_name)? } else { Vec::new() };
     for assignment in changes.set {
         root.set(assignment)?;

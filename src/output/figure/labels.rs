@@ -79,6 +79,7 @@ pub(super) fn of_key(key: &str, plan: &Plan) -> String {
     let steps: Vec<&str> = key.split('.').collect();
     match steps[..] {
         ["servers"] => "number of servers N".to_owned(),
+        ["many_server", "gamma"] => "exponent gamma of the load".to_owned(),
         ["dispatchers"] => "number of dispatchers M".to_owned(),
         ["policy", "information", "delayed", "age"] => format!("age of the information ({time})"),
         ["policy", "information", "periodic", "interval" | "period"] => format!("time between updates ({time})"),

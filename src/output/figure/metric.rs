@@ -1,7 +1,7 @@
 //! A metric against a swept key, a line for each value of the others, with intervals and theory.
 
-use super::{labels, reference};
 use super::{Axis, Content, Figure, Kind, Lines, Point, Scale, Series};
+use super::{labels, reference};
 use crate::output::Estimate;
 use crate::scenario::{self, Label, OfMetric, Plan, Quantity, Reference, Study, Wanted};
 
@@ -123,6 +123,11 @@ pub(super) fn figure(study: &Study, points: &[Estimates], wanted: &Wanted, asked
         times => (labels::scaled(&what, times), labels::scaled(&what, times)),
     };
     let y = super::scaled(y_label, values().map(|point| point.y));
+    let without_place = y.scale == Scale::Logarithmic && values().any(|point| point.y == 0.0);
+    if y.scale == Scale::Logarithmic {
+        // A legend names no line that cannot be seen.
+        series.retain(|series| series.kind != Kind::Theory || series.points.iter().any(|point| point.y > 0.0));
+    }
     let plain = x.label.split(" (").next().unwrap_or_default();
     let mut caption = String::new();
     for other in (0..study.axes.len()).filter(|&other| across.is_some_and(|x| goes_along(points, x.axis, other))) {
@@ -130,7 +135,7 @@ pub(super) fn figure(study: &Study, points: &[Estimates], wanted: &Wanted, asked
             caption.push_str(&format!("; {} changes along", study.axes[other].key));
         }
     }
-    if y.scale == Scale::Logarithmic && values().any(|point| point.y == 0.0) {
+    if without_place {
         caption.push_str("; zeros have no place on the axis");
     }
     if cut {
@@ -190,10 +195,8 @@ fn series_of((label, line): &Line<'_>, beside: Option<Reference>) -> Vec<Series>
         let interval = ends.map(|(low, high)| (low.min(high), low.max(high)));
         Some(Point { x: at.x, y: at.factor * at.estimate.estimate?, interval })
     });
-    let expected: Vec<Point> = line
-        .iter()
-        .filter_map(|at| Some(Point::plain(at.x, at.factor * labels::predicted(at.estimate)?)))
-        .collect();
+    let expected: Vec<Point> =
+        line.iter().filter_map(|at| Some(Point::plain(at.x, at.factor * labels::predicted(at.estimate)?))).collect();
     let name = if label.is_empty() { "simulated" } else { label };
     let mut series = vec![Series { label: name.to_owned(), kind: Kind::Estimates, points: simulated.collect() }];
     if let Some(beside) = beside.filter(|&beside| !reference::is_common(beside)) {
@@ -234,7 +237,9 @@ fn spaced(values: impl Iterator<Item = f64>) -> Scale {
     }
     let ratios = || values.windows(2).map(|pair| pair[1] / pair[0]);
     let (least, most) = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max));
-    let like_powers = values.len() >= 3 && least >= 1.5 && most / least < 1.3;
+    // Two values tell no spacing, but a decade between them does.
+    let like_powers =
+        values.len() == 2 && last >= 10.0 * first || values.len() >= 3 && least >= 1.5 && most / least < 1.3;
     if last > 100.0 * first || like_powers { Scale::Logarithmic } else { Scale::Linear }
 }
 
@@ -252,6 +257,8 @@ mod tests {
         assert_eq!(scale(&[1.0, 2.0, 4.0, 8.0]), Scale::Logarithmic);
         assert_eq!(scale(&[0.01, 0.5, 1.5]), Scale::Logarithmic);
         assert_eq!(scale(&[0.0, 0.1, 1.0, 100.0]), Scale::Linear);
+        assert_eq!(scale(&[1000.0, 10000.0]), Scale::Logarithmic);
+        assert_eq!(scale(&[0.5, 0.9]), Scale::Linear);
         assert_eq!(scale(&[f64::NAN]), Scale::Linear);
         assert_eq!(scale(&[]), Scale::Linear);
     }

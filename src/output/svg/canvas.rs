@@ -322,7 +322,11 @@ fn rich(text: &str, size: f64) -> String {
             1 => -0.36 * size,
             _ => 0.0,
         };
-        let part = escaped(&part);
+        let mut part = escaped(&part);
+        if level != 0.0 && part.starts_with(' ') {
+            // Some programs drop a space at the start of an element.
+            part.replace_range(..1, "\u{a0}");
+        }
         if place == 0 && level == 0.0 {
             result.push_str(&part);
         } else {
