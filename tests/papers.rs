@@ -186,9 +186,10 @@ fn milder_preferences_beat_l_jsq_on_rare_news() {
     paper.assert_less(Metric::ResponseTimeMean, &place("L-JSQ-Push, p = 0.1"), &place("L-JSQ-Push, p = 0.01"));
 }
 
-/// With epsilon from 0.4 to 0.1, epsilon E[sum Q] of the policies of the theorem stays near zeta / 2 while their imbalance
-/// rises by less than half; that of routing by rates rises sixteenfold, and its jobs stay far above. Fails if a policy
-/// keeps an imbalance that grows like 1 / epsilon, or loses the limit. `tests/heavy_traffic.rs` judges the distance.
+/// With epsilon from 0.4 to 0.1, the imbalance of the policies of the theorem rises, ever less, by a factor of 2 to 3, and
+/// that of routing by rates, like 1 / epsilon^2, by 18; epsilon E[sum Q] is near zeta / 2 for the first, and twice that for
+/// the last. Fails if a policy keeps an imbalance that grows like 1 / epsilon, or loses the limit.
+/// `tests/heavy_traffic.rs` judges the distance from the limit.
 #[test]
 fn delay_optimal_policies_collapse_and_random_routing_does_not() {
     let sweep = "sweep={zip: {arrival_rate: [1.1, 1.4], run.warmup: [1000, 5000], run.time: [10000, 40000]}}";
@@ -209,7 +210,8 @@ fn delay_optimal_policies_collapse_and_random_routing_does_not() {
         assert!(value < 1.5 * limit - Z * error, "{policy}: {value} ± {error}, the limit is {limit}");
         let (before, after) =
             (estimate(at(0, policy), Metric::Imbalance, ""), estimate(at(1, policy), Metric::Imbalance, ""));
-        let bound = 1.5 * before.0;
+        // Four times would be growth like 1 / epsilon.
+        let bound = 4.0 * (before.0 - Z * before.1);
         assert!(after.0 + Z * after.1 < bound, "{policy}: the imbalance rose from {before:?} to {after:?}");
     }
     let random = [0, 1].map(|i| mean(at(i, "random by rate"), Metric::Imbalance));

@@ -59,6 +59,8 @@ const COLUMNS: [(&str, &str); 28] = [
     ("replications", "Replications, or pairs of them, that gave a value."),
     ("theory", "What the value should be, where it is known; theory_kind says how far that can be trusted."),
     ("theory_kind", "How far the theory can be trusted: exact, refined_mean_field, mean_field or bound."),
+    ("server", "In snapshots: the number of the server, from 0."),
+    ("jobs", "In snapshots: the jobs at the server at that time, the one in service included."),
     ("policy", "In a comparison: the policy that is compared with the baseline."),
     ("baseline", "In a comparison: the first policy named, which the others are compared with."),
     ("difference", "Policy minus baseline on the same arrivals and job sizes, with its interval beside it."),

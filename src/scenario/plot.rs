@@ -206,8 +206,8 @@ impl JsonSchema for Wanted {
         let figures: Vec<&str> = FigureName::ALL.iter().map(|name| name.name()).collect();
         let metrics: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
         json_schema!({
-            "description": "A figure, or a metric against a swept key: \
-                METRIC[:KEY] [times QUANTITY] [beside REFERENCE] [against PATH].",
+            "description": "A figure, or a metric against a swept key: METRIC, METRIC:KEY or METRIC against PATH; before \
+                against, times QUANTITY and beside REFERENCE may stand.",
             "anyOf": [
                 { "enum": figures },
                 { "enum": metrics },

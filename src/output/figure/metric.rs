@@ -126,7 +126,7 @@ pub(super) fn figure(study: &Study, points: &[Estimates], wanted: &Wanted, asked
     let without_place = y.scale == Scale::Logarithmic && values().any(|point| point.y == 0.0);
     if y.scale == Scale::Logarithmic {
         // A legend names no line that cannot be seen.
-        series.retain(|series| series.kind != Kind::Theory || series.points.iter().any(|point| point.y > 0.0));
+        series.retain(|series| series.kind.is_simulated() || series.points.iter().any(|point| point.y > 0.0));
     }
     let plain = x.label.split(" (").next().unwrap_or_default();
     let mut caption = String::new();
@@ -221,7 +221,7 @@ fn beside_line(line: &[At<'_>], beside: Reference) -> Series {
     let scale = if reference::is_growth(beside) { height.unwrap_or(1.0) } else { 1.0 };
     Series {
         label: reference::label(beside).to_owned(),
-        kind: Kind::Theory,
+        kind: if reference::is_common(beside) { Kind::Reference } else { Kind::Theory },
         points: points.into_iter().map(|point| Point::plain(point.x, scale * point.y)).collect(),
     }
 }
