@@ -45,7 +45,7 @@ pub struct Term {
 }
 
 /// Columns whose names do not say all. Intervals are at the confidence of the run.
-const COLUMNS: [(&str, &str); 28] = [
+const COLUMNS: [(&str, &str); 30] = [
     ("point", "Number of the point in the order of the sweep, from 0; the last swept key changes fastest."),
     ("metric", "The measured quantity; each is explained by its name."),
     ("key", "Which value of a metric that has several: the level k, the quantile, the class; empty for others."),

@@ -126,7 +126,8 @@ pub(super) fn figure(study: &Study, points: &[Estimates], wanted: &Wanted, asked
     let without_place = y.scale == Scale::Logarithmic && values().any(|point| point.y == 0.0);
     if y.scale == Scale::Logarithmic {
         // A legend names no line that cannot be seen.
-        series.retain(|series| series.kind.is_simulated() || series.points.iter().any(|point| point.y > 0.0));
+        let drawn = |series: &Series| series.points.iter().filter(|point| point.y > 0.0).count() > 1;
+        series.retain(|series| series.kind.is_simulated() || drawn(series));
     }
     let plain = x.label.split(" (").next().unwrap_or_default();
     let mut caption = String::new();
