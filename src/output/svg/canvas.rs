@@ -328,8 +328,9 @@ fn rich(text: &str, size: f64) -> String {
         };
         let mut part = escaped(&part);
         if level != 0.0 && part.starts_with(' ') {
-            // Some programs drop a space at the start of an element.
-            part.replace_range(..1, "\u{a0}");
+            // Some programs drop a space at the start of an element that is shifted.
+            part.remove(0);
+            result.push(' ');
         }
         if place == 0 && level == 0.0 {
             result.push_str(&part);
