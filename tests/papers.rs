@@ -270,11 +270,10 @@ fn most_queues_hold_m_jobs_below_halfin_whitt() {
         }
     };
     for m in [1, 2] {
-        for n in [1000, 10_000] {
-            let exactly = tail(n, m, m).0 - tail(n, m, m + 1).0;
-            let error = tail(n, m, m).1.hypot(tail(n, m, m + 1).1);
-            assert!(exactly - Z * error > 0.5, "N = {n}: {exactly} ± {error} of the queues hold {m}");
-        }
+        let exactly = |n| (tail(n, m, m).0 - tail(n, m, m + 1).0, tail(n, m, m).1.hypot(tail(n, m, m + 1).1));
+        let (few, many) = (exactly(1000), exactly(10_000));
+        assert!(many.0 - Z * many.1 > 0.5, "{many:?} of 10,000 queues hold {m}");
+        assert!(many.0 - few.0 > Z * few.1.hypot(many.1), "m = {m}: {few:?} of 1,000 queues, {many:?} of 10,000");
         for n in [1000, 10_000] {
             // What is beyond m vanishes, and what is below is as predicted, ever better.
             let (beyond, error) = tail(n, m, m + 1);
