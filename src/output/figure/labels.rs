@@ -30,6 +30,7 @@ pub(super) fn words(metric: Metric, key: &str) -> String {
     match (metric, key) {
         (Metric::ResponseTimeMean, _) => "mean response time".to_owned(),
         (Metric::WaitingTimeMean, _) => "mean waiting time".to_owned(),
+        (Metric::SquaredDistance, _) => "N E sum |s - s*|²".to_owned(),
         (Metric::MeanJobs, _) => "mean jobs per server".to_owned(),
         (Metric::RegretMean, _) => "mean regret".to_owned(),
         (Metric::QueueRangeMean, _) => "mean queue range".to_owned(),
