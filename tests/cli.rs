@@ -432,6 +432,44 @@ fn odd_names_give_one_portable_directory_each_inside_results() {
 }
 
 /// Pitfall O05.
+/// A quick run is another run: its name, directory and resolved scenario say so.
+#[test]
+fn a_quick_run_has_results_of_its_own() {
+    let desk = Desk::new();
+    desk.put("own.yaml", format!("name: own\n{TINY}quick: {{run.time: 7, run.replications: 2}}\n"));
+    desk.succeed(&["run", "own.yaml", "-q"]);
+    desk.succeed(&["run", "own.yaml", "-q", "--quick"]);
+    desk.succeed(&["run", "tiny.yaml", "-q", "--quick", "--set", "run.replications=4"]);
+    let read = |name: &str| fs::read_to_string(desk.path(name)).expect("the resolved scenario is written");
+    let whole = read("results/own/scenario.yaml");
+    assert!(whole.contains("quick:") && whole.contains("time: 40"), "{whole}");
+    let quick = read("results/own-quick/scenario.yaml");
+    assert!(!quick.contains("quick:") && quick.contains("name: own-quick"), "{quick}");
+    assert!(quick.contains("time: 7") && quick.contains("replications: 2"), "{quick}");
+    let tiny = read("results/tiny-quick/scenario.yaml");
+    assert!(tiny.contains("time: 4\n") || tiny.contains("time: 4.0\n"), "{tiny}");
+    assert!(tiny.contains("replications: 4"), "{tiny}");
+}
+
+/// What `quick` says is refused before it is needed, and told where it stands.
+#[test]
+fn quick_is_checked_with_the_scenario() {
+    let desk = Desk::new();
+    for (quick, words) in [
+        ("{run.tme: 7}", "did you mean `time`?"),
+        ("{run.replications: 0}", "run.replications"),
+        ("{name: x}", "no key that a quick run can change"),
+        ("5", "must be a map"),
+        ("{sweep: {load: [0.5]}, load: 0.4}", "would have no effect"),
+    ] {
+        desk.put("wrong.yaml", format!("{TINY}quick: {quick}\n"));
+        let told = desk.output(&["check", "wrong.yaml"]);
+        let text = String::from_utf8_lossy(&told.stderr).into_owned();
+        assert_eq!(told.status.code(), Some(2), "{quick}: {text}");
+        assert!(text.contains(words) && text.contains("wrong.yaml:11:"), "{quick}: {text}");
+    }
+}
+
 #[test]
 fn results_are_replaced_only_when_forced() {
     let desk = Desk::new();

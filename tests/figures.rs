@@ -390,3 +390,46 @@ fn svg_needs_no_feature_and_repeats() {
         assert_eq!(bytes, PictureFormat::Svg.bytes(&figure).expect("SVG"));
     }
 }
+
+/// epsilon E[sum Q] against epsilon beside zeta / 2: the factors, the axis and the line of the paper are those of each point.
+#[test]
+fn metrics_are_scaled_and_stand_beside_the_line_of_a_paper() {
+    let text = "\
+name: scaled
+clock: slotted
+slots: {arrivals: poisson, service: geometric}
+servers: [{count: 2, rate: 1}]
+sweep: {zip: {arrival_rate: [1, 1.5], run.time: [50, 60]}}
+policy: {dispatch: shortest}
+run: {warmup: 10, replications: 3, seed: 7}
+plot:
+  - mean_jobs against arrival_rate
+  - mean_jobs times servers times epsilon beside heavy_traffic against epsilon
+";
+    let figures = figures(text);
+    let plain = find(&figures, "mean_jobs-against-arrival_rate");
+    let scaled = find(&figures, "mean_jobs-times-servers-times-epsilon-beside-heavy_traffic-against-epsilon");
+    assert_eq!(scaled.title, "N ε × mean jobs per server against ε");
+    let (plain, scaled) = (lines(plain), lines(scaled));
+    // Time is no name of a line: both lengths of a run are of one line.
+    let kinds: Vec<Kind> = scaled.series.iter().map(|series| series.kind).collect();
+    assert_eq!(kinds, [Kind::Estimates, Kind::Theory, Kind::Reference]);
+    for point in &plain.series[0].points {
+        let epsilon = 2.0 - point.x;
+        let expected = 2.0 * epsilon * point.y;
+        let found = |other: &&herdsim::output::figure::Point| other.x == epsilon && (other.y - expected).abs() < 1e-12;
+        assert!(scaled.series[0].points.iter().any(|other| found(&other)), "{point:?}");
+        // The variance of a slot: Poisson arrivals, and geometric services of mean 1.
+        let zeta = point.x + 2.0 * 2.0;
+        assert!(scaled.series[2].points.iter().any(|other| other.x == epsilon && other.y == zeta / 2.0));
+    }
+    for (wrong, told) in [
+        ("mean_jobs times epsilno", "did you mean `epsilon`?"),
+        ("mean_jobs beside heavy", "heavy_traffic"),
+        ("mean_jobs against epsilno", "is not swept"),
+    ] {
+        let changed = text.replace("mean_jobs against arrival_rate", wrong);
+        let errors = Study::read(&changed, "text", "test", Changes::default()).expect_err(wrong);
+        assert!(errors[0].to_string().contains(told), "{wrong}: {}", errors[0]);
+    }
+}

@@ -5,23 +5,52 @@ use herdsim::measure::Metric;
 use herdsim::model::arrivals::Process;
 use herdsim::model::{Arrivals, CountLaw, Law, Window};
 use herdsim::policy::{Dispatch, Information};
-use herdsim::scenario::{Changes, Choose, DEFAULT, Goal, Study};
+use herdsim::scenario::{Changes, Choose, DEFAULT, Goal, Plan, Study};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+/// Names, as paths below `scenarios`, and texts of all scenarios.
 fn scenarios() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
-    let mut found: Vec<_> = std::fs::read_dir(folder)
-        .expect("the scenarios can be read")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
-        .map(|path| {
-            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-            (name, std::fs::read_to_string(path).expect("a scenario is text"))
-        })
-        .collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let mut found = Vec::new();
+    for folder in ["", "papers"] {
+        for entry in std::fs::read_dir(root.join(folder)).expect("the scenarios can be read") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|extension| extension == "yaml") {
+                let name = Path::new(folder).join(path.file_name().expect("a name"));
+                let text = std::fs::read_to_string(&path).expect("a scenario is text");
+                found.push((name.to_string_lossy().into_owned(), text));
+            }
+        }
+    }
     found.sort();
     found
+}
+
+/// Jobs that a study lets arrive, warm-up included.
+fn jobs(study: &Study) -> f64 {
+    let of_plan = |plan: &Plan| plan.system.arrivals.rate * plan.window.close * plan.replications as f64;
+    study.points.iter().map(|point| of_plan(&point.plan)).sum()
+}
+
+#[test]
+fn every_scenario_has_a_quick_version() {
+    for (name, text) in scenarios() {
+        let origin = format!("{}/scenarios/{name}", env!("CARGO_MANIFEST_DIR"));
+        let read = |quick| {
+            let study = Study::read(&text, &origin, "test", Changes { quick, ..Changes::default() });
+            study.unwrap_or_else(|errors| panic!("{}", errors[0]))
+        };
+        let (whole, quick) = (read(false), read(true));
+        assert_eq!(quick.name, format!("{}-quick", whole.name), "{name}");
+        let chosen = whole.points.iter().any(|point| point.plan.choose.any());
+        assert!(jobs(&quick) <= jobs(&whole) || chosen, "{name}: {} of {}", jobs(&quick), jobs(&whole));
+        if name.starts_with("papers") {
+            assert!(jobs(&quick) < 0.6 * jobs(&whole) && text.contains("\nplot:"), "{name}");
+        }
+        let again = Study::read(&quick.to_yaml(), &name, "test", Changes::default());
+        assert_eq!(again.unwrap_or_else(|errors| panic!("{}", errors[0])), quick, "{name}");
+    }
 }
 
 #[test]

@@ -27,6 +27,10 @@ pub(super) struct Source {
     /// As --sweep, but the keys change together: their first values, their second values, ...
     #[arg(long, value_name = "PATH=VALUES")]
     zip: Vec<String>,
+    /// A short version: with the changes that the scenario names under `quick`, or else a tenth of run.time and at most three
+    /// replications. Its name, and so the directory of its results, ends with -quick; --set and others come after.
+    #[arg(long)]
+    quick: bool,
 }
 
 impl Source {
@@ -46,7 +50,14 @@ impl Source {
     }
 
     fn read(&self, policies: &[String], theory_only: bool) -> Result<Study, Failure> {
-        let changes = Changes { set: &self.overrides, sweep: &self.sweep, zip: &self.zip, policies, theory_only };
+        let changes = Changes {
+            set: &self.overrides,
+            sweep: &self.sweep,
+            zip: &self.zip,
+            policies,
+            quick: self.quick,
+            theory_only,
+        };
         let read = match &self.file {
             None => Study::read(DEFAULT, "built-in scenario", "supermarket", changes),
             Some(path) => {

@@ -6,7 +6,7 @@ use crate::experiment::{Experiment, Shard};
 use crate::model::Fault;
 use crate::output::figure::{Figure, Figures};
 use crate::output::{FIGURES, PictureFormat, write_figure};
-use crate::scenario::{FigureName, Study, Wanted};
+use crate::scenario::{FigureName, Quantity, Reference, Study, Wanted};
 use clap::Args;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -99,5 +99,11 @@ pub(super) fn list() -> String {
     }
     let metric = "Any metric, or METRIC:KEY, against a key that is swept through numbers.";
     let _ = writeln!(text, "  {:<26} {metric}", "METRIC [against PATH]");
+    let quantities: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
+    let quantities = format!("The same, multiplied by, or against, {}.", quantities.join(", "));
+    let _ = writeln!(text, "  {:<26} {quantities}", "METRIC times QUANTITY ...");
+    let references: Vec<&str> = Reference::ALL.iter().map(|reference| reference.name()).collect();
+    let references = format!("The same beside a line of a paper: {}.", references.join(", "));
+    let _ = writeln!(text, "  {:<26} {references}", "METRIC beside REFERENCE ...");
     text
 }

@@ -45,7 +45,7 @@ pub struct Term {
 }
 
 /// Columns whose names do not say all. Intervals are at the confidence of the run.
-const COLUMNS: [(&str, &str); 28] = [
+const COLUMNS: [(&str, &str); 30] = [
     ("point", "Number of the point in the order of the sweep, from 0; the last swept key changes fastest."),
     ("metric", "The measured quantity; each is explained by its name."),
     ("key", "Which value of a metric that has several: the level k, the quantile, the class; empty for others."),
@@ -59,6 +59,8 @@ const COLUMNS: [(&str, &str); 28] = [
     ("replications", "Replications, or pairs of them, that gave a value."),
     ("theory", "What the value should be, where it is known; theory_kind says how far that can be trusted."),
     ("theory_kind", "How far the theory can be trusted: exact, refined_mean_field, mean_field or bound."),
+    ("server", "In snapshots: the number of the server, from 0."),
+    ("jobs", "In snapshots: the jobs at the server at that time, the one in service included."),
     ("policy", "In a comparison: the policy that is compared with the baseline."),
     ("baseline", "In a comparison: the first policy named, which the others are compared with."),
     ("difference", "Policy minus baseline on the same arrivals and job sizes, with its interval beside it."),

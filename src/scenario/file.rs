@@ -3,6 +3,7 @@
 use super::arrivals::ArrivalsSpec;
 use super::auto::{Auto, Precision};
 use super::plot::Wanted;
+use super::quick::QuickSpec;
 use super::sweep::SweepSpec;
 use crate::measure::Measure;
 use crate::model::slots::Slots;
@@ -72,6 +73,9 @@ pub struct Scenario {
     /// such as `response_time_mean against load`; by default those that suit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plot: Option<Vec<Wanted>>,
+    /// What `--quick` changes, by path; without it, a quick run has a tenth of `run.time` and at most three replications.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quick: Option<QuickSpec>,
     /// Policies to compare on the same arrivals and job sizes, in place of the policy; the first is the baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<PolicySpec>>")]

@@ -1,6 +1,7 @@
 //! Which figures are wanted: by their names, or as a metric against a swept key.
 
 use super::decode::suggestion;
+use super::scaling::{Quantity, Reference};
 use super::sweep::{Axis, Kind};
 use crate::measure::{Measure, Metric};
 use crate::model::Fault;
@@ -58,21 +59,29 @@ impl FigureName {
 pub enum Wanted {
     /// One with a name of its own.
     Named(FigureName),
-    /// `METRIC`, `METRIC:KEY` or `METRIC against PATH`.
-    Metric {
-        /// The metric.
-        metric: Metric,
-        /// Which of its values; all of them, a line each, if the metric has no value without a key.
-        key: Option<String>,
-        /// The swept key on the horizontal axis; by default the one with most values.
-        against: Option<String>,
-    },
+    /// `METRIC`, `METRIC:KEY`, `METRIC times QUANTITY`, `METRIC beside REFERENCE`, `METRIC against PATH`, in this order.
+    Metric(OfMetric),
+}
+
+/// A metric against a swept key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfMetric {
+    /// The metric.
+    pub metric: Metric,
+    /// Which of its values; all of them, a line each, if the metric has no value without a key.
+    pub key: Option<String>,
+    /// What its values are multiplied by.
+    pub times: Vec<Quantity>,
+    /// A line from a paper.
+    pub beside: Option<Reference>,
+    /// The horizontal axis: a swept key, by default the one with most values, or a quantity that changes with that one.
+    pub against: Option<String>,
 }
 
 impl Wanted {
     /// A metric against the swept key with most values.
     pub fn metric(metric: Metric) -> Self {
-        Self::Metric { metric, key: None, against: None }
+        Self::Metric(OfMetric { metric, key: None, times: Vec::new(), beside: None, against: None })
     }
 
     /// The name of its file, without an ending.
@@ -101,7 +110,7 @@ impl Wanted {
                 lacks("needs the delays, which are not measured", "write measure: {delays: true}")
             }
             Self::Named(_) => Ok(()),
-            Self::Metric { against, .. } => {
+            Self::Metric(OfMetric { against, .. }) => {
                 let numbers: Vec<&str> =
                     axes.iter().filter(|axis| axis.kind != Kind::Text).map(|axis| axis.key.as_str()).collect();
                 match against {
@@ -109,7 +118,7 @@ impl Wanted {
                         "needs a key that is swept through numbers, and there is none",
                         "add for example sweep: {load: [0.5, 0.7, 0.9]}",
                     ),
-                    Some(key) if !numbers.contains(&key.as_str()) => {
+                    Some(key) if !numbers.contains(&key.as_str()) && Quantity::named(key).is_none() => {
                         let rule = format!("`{key}` is not swept through numbers");
                         Err(Fault::new(rule, suggestion(key, &numbers)))
                     }
@@ -124,11 +133,13 @@ impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named(name) => f.write_str(name.name()),
-            Self::Metric { metric, key, against } => {
+            Self::Metric(OfMetric { metric, key, times, beside, against }) => {
                 f.write_str(metric.name())?;
                 if let Some(key) = key {
                     write!(f, ":{key}")?;
                 }
+                times.iter().try_for_each(|quantity| write!(f, " times {}", quantity.name()))?;
+                beside.map_or(Ok(()), |reference| write!(f, " beside {}", reference.name()))?;
                 against.as_ref().map_or(Ok(()), |against| write!(f, " against {against}"))
             }
         }
@@ -147,12 +158,19 @@ impl FromStr for Wanted {
             Some((what, against)) => (what.trim(), Some(against.trim().to_owned())),
             None => (text, None),
         };
+        let (what, beside) = match what.split_once(" beside ") {
+            Some((what, name)) => (what.trim(), Some(Reference::read(name.trim())?)),
+            None => (what, None),
+        };
+        let mut parts = what.split(" times ").map(str::trim);
+        let what = parts.next().unwrap_or_default();
+        let times = parts.map(Quantity::read).collect::<Result<_, _>>()?;
         let (name, key) = match what.split_once(':') {
             Some((name, key)) => (name.trim(), Some(key.trim().to_owned())),
             None => (what, None),
         };
         if let Some(&metric) = Metric::ALL.iter().find(|metric| metric.name() == name) {
-            return Ok(Self::Metric { metric, key, against });
+            return Ok(Self::Metric(OfMetric { metric, key, times, beside, against }));
         }
         let figures = FigureName::ALL.iter().map(|name| name.name());
         let known: Vec<&str> = figures.chain(Metric::ALL.iter().map(|metric| metric.name())).collect();
@@ -188,11 +206,12 @@ impl JsonSchema for Wanted {
         let figures: Vec<&str> = FigureName::ALL.iter().map(|name| name.name()).collect();
         let metrics: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
         json_schema!({
-            "description": "A figure, or a metric against a swept key: METRIC, METRIC:KEY or METRIC against PATH.",
+            "description": "A figure, or a metric against a swept key: METRIC, METRIC:KEY or METRIC against PATH; before \
+                against, times QUANTITY and beside REFERENCE may stand.",
             "anyOf": [
                 { "enum": figures },
                 { "enum": metrics },
-                { "type": "string", "pattern": "^[a-z_]+(:[^ ]+)?( against [^ ]+)?$" }
+                { "type": "string", "pattern": "^[a-z_]+(:[^ ]+)?( times [a-z_]+)*( beside [a-z_]+)?( against [^ ]+)?$" }
             ]
         })
     }
@@ -210,6 +229,8 @@ mod tests {
             "tail_fraction:3",
             "response_time_mean",
             "response_time_quantile:0.99 against load",
+            "mean_jobs times servers times epsilon beside heavy_traffic against epsilon",
+            "tail_fraction:1 beside sub_halfin_whitt against servers",
             "regret_mean against policy.information.push.delay.exponential.mean",
         ] {
             let wanted: Wanted = text.parse().unwrap_or_else(|fault: Fault| panic!("{}", fault.rule));
@@ -224,6 +245,8 @@ mod tests {
         let told = |text: &str| text.parse::<Wanted>().expect_err(text);
         assert_eq!(told("tail_fractoin").remedy, "did you mean `tail_fraction`?");
         assert_eq!(told("regret_men against load").remedy, "did you mean `regret_mean`?");
+        assert_eq!(told("mean_jobs times epsilno").remedy, "did you mean `epsilon`?");
+        assert!(told("mean_jobs beside zeta").remedy.contains("heavy_traffic"));
         assert!(told("nonsense").remedy.contains("herdsim list"));
         assert!(told("").rule.contains("neither"));
     }

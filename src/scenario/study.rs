@@ -2,6 +2,7 @@
 
 use super::error::{Mark, ScenarioError};
 use super::plan::{Plan, locate};
+use super::quick;
 use super::sweep::{Axis, Label, MOST_POINTS, Sweep, describe, to_json};
 use super::tree::{Entry, Node, Value};
 
@@ -38,6 +39,8 @@ pub struct Changes<'a> {
     pub zip: &'a [String],
     /// Policies to compare: `name={dispatch: ...}`, or `{dispatch: ...}`.
     pub policies: &'a [String],
+    /// Makes the scenario short first: by the changes under its `quick`, or by a rule.
+    pub quick: bool,
     /// The scenario is not to be run, and may need more memory than there is.
     pub theory_only: bool,
 }
@@ -54,9 +57,29 @@ impl Study {
         fallback_name: &str,
         changes: Changes<'_>,
     ) -> Result<Self, Vec<ScenarioError>> {
+        let mut root = Node::parse(text, origin).map_err(|error| vec![error])?;
+        let quick = Changes { quick: true, ..changes };
+        // What `quick` says is looked at before it is needed: at one of its points.
+        let promised = root.get("quick").filter(|_| !changes.quick).map(|_| root.clone());
+        let set = changed(&mut root, changes, fallback_name).map_err(|error| vec![error])?;
+        let study = Self::of_tree(root, origin, fallback_name, changes, &set, usize::MAX)?;
+        if let Some(mut promised) = promised {
+            let set = changed(&mut promised, quick, fallback_name).map_err(|error| vec![error])?;
+            Self::of_tree(promised, origin, fallback_name, quick, &set, 1)?;
+        }
+        Ok(study)
+    }
+
+    /// Resolves the first points, at most so many, of a scenario in which all changes are made; `set` are those of keys.
+    fn of_tree(
+        mut root: Node,
+        origin: &str,
+        fallback_name: &str,
+        changes: Changes<'_>,
+        set: &[(String, Node)],
+        most: usize,
+    ) -> Result<Self, Vec<ScenarioError>> {
         let one = |error| vec![error];
-        let mut root = Node::parse(text, origin).map_err(one)?;
-        changed(&mut root, changes).map_err(one)?;
         let mut taken = |key| root.take(key).filter(|node| node.value != Value::Null);
         let (sweep, compare) = (taken("sweep"), taken("compare"));
         let mut sweep = match &sweep {
@@ -81,19 +104,16 @@ impl Study {
                 count
             }
         };
-        for assignment in changes.set {
-            let path = assignment.split_once('=').map_or("", |(path, _)| path.trim());
+        for (path, here) in set {
             if let Some(swept) = sweep.replaces(path) {
-                let mark = Mark { origin: format!("--set '{assignment}'").into(), line: 0, column: 0 };
-                let here = Node { value: Value::Null, mark };
                 let rule = format!("would have no effect, since `{swept}` is swept or compared");
                 let remedy = format!("use --sweep {swept}=..., or take the sweep out with --set sweep= (or compare=)");
-                return Err(one(fault(&here, path, rule, &remedy)));
+                return Err(one(fault(here, path, rule, &remedy)));
             }
         }
         let mut points = Vec::new();
         let mut errors: Vec<ScenarioError> = Vec::new();
-        for index in 0..sweep.points() {
+        for index in 0..sweep.points().min(most) {
             match point(&root, &sweep, index, origin, fallback_name, changes.theory_only) {
                 Ok(point) => points.push(point),
                 Err(error) if !errors.contains(&error) => errors.push(error),
@@ -175,9 +195,15 @@ fn point(
     Ok(Point { labels: chosen.into_iter().map(|(_, _, label)| label).collect(), plan })
 }
 
-/// Applies changes from the command line.
-fn changed(root: &mut Node, changes: Changes<'_>) -> Result<(), ScenarioError> {
-    changes.set.iter().try_for_each(|assignment| root.set(assignment))?;
+/// Applies changes from the command line, after those of a quick run. Returns the keys that were set.
+fn changed(root: &mut Node, changes: Changes<'_>, fallback_name: &str) -> Result<Vec<(String, Node)>, ScenarioError> {
+    let mut set = if changes.quick { quick::shorten(root, fallback_name)? } else { Vec::new() };
+    for assignment in changes.set {
+        root.set(assignment)?;
+        let path = assignment.split_once('=').map_or("", |(path, _)| path.trim());
+        let mark = Mark { origin: format!("--set '{assignment}'").into(), line: 0, column: 0 };
+        set.push((path.to_owned(), Node { value: Value::Null, mark }));
+    }
     for (option, list, path) in [("--sweep", changes.sweep, &["sweep"][..]), ("--zip", changes.zip, &["sweep", "zip"])]
     {
         let mut known: Vec<String> = Vec::new();
@@ -201,7 +227,7 @@ fn changed(root: &mut Node, changes: Changes<'_>) -> Result<(), ScenarioError> {
         let compare = child(root, "compare", &mark)?;
         *compare = Node { value: Value::List(policies), mark };
     }
-    Ok(())
+    Ok(set)
 }
 
 /// The value of a key of a map, made if it is not there; dots in the key are no steps.

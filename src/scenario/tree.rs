@@ -347,6 +347,14 @@ impl Node {
         Ok(())
     }
 
+    /// The node below some keys, to be changed; dots in a key are no steps.
+    pub(super) fn below(&mut self, keys: &[&str]) -> Option<&mut Self> {
+        keys.iter().try_fold(self, |node, key| match &mut node.value {
+            Value::Map(entries) => entries.iter_mut().find(|entry| entry.key == *key).map(|entry| &mut entry.node),
+            _ => None,
+        })
+    }
+
     /// Takes a key out of a map, with its value.
     pub(super) fn take(&mut self, key: &str) -> Option<Self> {
         let Value::Map(entries) = &mut self.value else { return None };

@@ -95,13 +95,14 @@ impl<'a> Figures<'a> {
             .wanted
             .iter()
             .filter_map(|wanted| match wanted {
-                Wanted::Metric { metric, .. } => Some(*metric),
+                Wanted::Metric(asked) => Some(asked.metric),
                 Wanted::Named(_) => None,
             })
             .collect();
         self.replications = self.replications.max(results.manifest.replications);
         let drawn = |estimate: &&Estimate| metrics.contains(&estimate.metric);
         self.estimates.push(Estimates {
+            point: results.point as usize,
             labels: results.labels.clone(),
             estimates: results.estimates.iter().filter(drawn).cloned().collect(),
         });
@@ -135,8 +136,7 @@ impl<'a> Figures<'a> {
         for wanted in &wanted {
             match wanted {
                 Wanted::Named(name) => figures.extend(self.named(*name)),
-                Wanted::Metric { metric, key, against } => {
-                    let asked = (*metric, key.as_deref(), against.as_deref());
+                Wanted::Metric(asked) => {
                     let mut figure = metric::figure(self.study, &self.estimates, wanted, asked);
                     figure.caption = format!("{}{}{}", self.setting(), self.intervals(&figure), figure.caption);
                     figures.push(figure);

@@ -2,7 +2,7 @@
 
 use crate::measure::Metric;
 use crate::output::Estimate;
-use crate::scenario::{Axis, Kind, Label, Plan};
+use crate::scenario::{Axis, Kind, Label, Plan, Quantity};
 use crate::theory;
 
 /// The unit of time of a plan.
@@ -30,6 +30,7 @@ pub(super) fn words(metric: Metric, key: &str) -> String {
     match (metric, key) {
         (Metric::ResponseTimeMean, _) => "mean response time".to_owned(),
         (Metric::WaitingTimeMean, _) => "mean waiting time".to_owned(),
+        (Metric::SquaredDistance, _) => "N E sum |s - s*|²".to_owned(),
         (Metric::MeanJobs, _) => "mean jobs per server".to_owned(),
         (Metric::RegretMean, _) => "mean regret".to_owned(),
         (Metric::QueueRangeMean, _) => "mean queue range".to_owned(),
@@ -44,12 +45,42 @@ pub(super) fn words(metric: Metric, key: &str) -> String {
     }
 }
 
+/// The first letter large, unless it is a symbol.
+pub(super) fn capital(what: &str) -> String {
+    let mut letters = what.chars();
+    match letters.next() {
+        Some(first) if first.is_ascii() && !what.starts_with("s_") => first.to_uppercase().chain(letters).collect(),
+        _ => what.to_owned(),
+    }
+}
+
+/// What a metric is called when it is multiplied by some quantities.
+pub(super) fn scaled(metric: &str, times: &[Quantity]) -> String {
+    let factors: Vec<&str> = times.iter().map(|&quantity| symbol(quantity)).collect();
+    format!("{} × {metric}", factors.join(" "))
+}
+
+/// A quantity on an axis.
+pub(super) fn of_quantity(quantity: Quantity) -> String {
+    format!("{} ({})", symbol(quantity), quantity.meaning())
+}
+
+fn symbol(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Epsilon => "ε",
+        Quantity::Slack => "(1 - load)",
+        Quantity::Servers => "N",
+        Quantity::ArrivalRate => "λ",
+    }
+}
+
 /// What a swept key is called on an axis.
 pub(super) fn of_key(key: &str, plan: &Plan) -> String {
     let time = unit_of_time(plan);
     let steps: Vec<&str> = key.split('.').collect();
     match steps[..] {
         ["servers"] => "number of servers N".to_owned(),
+        ["many_server", "gamma"] => "exponent gamma of the load".to_owned(),
         ["dispatchers"] => "number of dispatchers M".to_owned(),
         ["policy", "information", "delayed", "age"] => format!("age of the information ({time})"),
         ["policy", "information", "periodic", "interval" | "period"] => format!("time between updates ({time})"),

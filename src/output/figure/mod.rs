@@ -3,6 +3,7 @@
 mod collector;
 mod labels;
 mod metric;
+mod reference;
 mod response_time;
 mod snapshots;
 mod tail_fraction;
@@ -89,6 +90,15 @@ pub enum Kind {
     Bars,
     /// From theory: a dashed line, in the colour of the series before it where that is simulated.
     Theory,
+    /// From theory, for all series: a dotted line in grey.
+    Reference,
+}
+
+impl Kind {
+    /// Whether these numbers are simulated.
+    pub fn is_simulated(self) -> bool {
+        !matches!(self, Self::Theory | Self::Reference)
+    }
 }
 
 /// A point of a series.

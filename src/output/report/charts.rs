@@ -62,7 +62,7 @@ fn of_series(series: &Series, limits: Limits) -> Value {
         Kind::Estimates => "estimates",
         Kind::Curve => "curve",
         Kind::Bars => "bars",
-        Kind::Theory => "theory",
+        Kind::Theory | Kind::Reference => "theory",
     };
     json!({ "label": super::html::shorten(&series.label, 120), "kind": kind, "points": points })
 }

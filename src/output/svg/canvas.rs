@@ -75,18 +75,22 @@ pub(super) struct Stroke<'a> {
     pub(super) colour: &'a str,
     pub(super) width: f64,
     pub(super) dashed: bool,
+    pub(super) dotted: bool,
     pub(super) opacity: f64,
 }
 
 impl<'a> Stroke<'a> {
     pub(super) fn plain(colour: &'a str, width: f64) -> Self {
-        Self { colour, width, dashed: false, opacity: 1.0 }
+        Self { colour, width, dashed: false, dotted: false, opacity: 1.0 }
     }
 
     fn attributes(&self) -> String {
         let mut text = format!(r#"stroke="{}" stroke-width="{}""#, self.colour, number(self.width));
         if self.dashed {
             text.push_str(r#" stroke-dasharray="6 3.5""#);
+        }
+        if self.dotted {
+            text.push_str(r#" stroke-dasharray="1.8 2.6""#);
         }
         if self.opacity < 1.0 {
             let _ = write!(text, r#" stroke-opacity="{}""#, number(self.opacity));
@@ -322,7 +326,12 @@ fn rich(text: &str, size: f64) -> String {
             1 => -0.36 * size,
             _ => 0.0,
         };
-        let part = escaped(&part);
+        let mut part = escaped(&part);
+        if level != 0.0 && part.starts_with(' ') {
+            // Some programs drop a space at the start of an element that is shifted.
+            part.remove(0);
+            result.push(' ');
+        }
         if place == 0 && level == 0.0 {
             result.push_str(&part);
         } else {

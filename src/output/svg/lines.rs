@@ -49,7 +49,7 @@ pub(super) fn draw(lines: &Lines, name: &str) -> Drawing {
     let looks = looks(&lines.series);
     // Theory lies over what it is compared with.
     let order = |theory: bool| {
-        let own = move |(series, _): &(&Series, &Look)| (series.kind == Kind::Theory) == theory;
+        let own = move |(series, _): &(&Series, &Look)| series.kind.is_simulated() != theory;
         lines.series.iter().zip(&looks).filter(own)
     };
     for (series, look) in order(false).chain(order(true)) {
@@ -84,8 +84,8 @@ fn half_width(series: &Series) -> f64 {
 
 fn stretch_of_x(lines: &Lines) -> Stretch {
     let bars = |series: &Series| if series.kind == Kind::Bars { half_width(series) } else { 0.0 };
-    let simulated = lines.series.iter().any(|series| series.kind != Kind::Theory && !series.points.is_empty());
-    let counted = |series: &&Series| !simulated || series.kind != Kind::Theory;
+    let simulated = lines.series.iter().any(|series| series.kind.is_simulated() && !series.points.is_empty());
+    let counted = |series: &&Series| !simulated || series.kind.is_simulated();
     let values = lines.series.iter().filter(counted).flat_map(|series| {
         let half = bars(series);
         series
@@ -94,13 +94,13 @@ fn stretch_of_x(lines: &Lines) -> Stretch {
             .filter(|point| is_drawn(lines, point))
             .flat_map(move |point| [point.x - half, point.x + half])
     });
-    let curves = lines.series.iter().all(|series| matches!(series.kind, Kind::Curve | Kind::Theory));
+    let curves = lines.series.iter().all(|series| series.kind == Kind::Curve || !series.kind.is_simulated());
     Stretch::new(&lines.x, values, WIDTH, Manner { tight: curves, whole: false, zero: false })
 }
 
 fn stretch_of_y(lines: &Lines) -> Stretch {
     let own = |theory: bool| {
-        let points = lines.series.iter().filter(move |series| (series.kind == Kind::Theory) == theory);
+        let points = lines.series.iter().filter(move |series| series.kind.is_simulated() != theory);
         points.flat_map(|series| &series.points).filter(|point| is_drawn(lines, point))
     };
     let simulated: Vec<f64> = own(false).map(|point| point.y).collect();
@@ -128,17 +128,18 @@ fn stretch_of_y(lines: &Lines) -> Stretch {
 }
 
 fn looks(series: &[Series]) -> Vec<Look> {
-    let alone = series.iter().filter(|series| series.kind != Kind::Theory).count() < 2;
-    let mut simulated = 0;
+    let alone = series.iter().filter(|series| series.kind.is_simulated()).count() < 2;
+    let mut simulated = 0_usize;
     let mut looks = Vec::new();
     for (i, one) in series.iter().enumerate() {
         let theory = one.kind == Kind::Theory;
-        let follows = i > 0 && series[i - 1].kind != Kind::Theory;
-        if !theory || !follows {
+        let follows = i > 0 && series[i - 1].kind.is_simulated();
+        // A reference has no colour of its own.
+        if one.kind != Kind::Reference && (!theory || !follows) {
             simulated += 1;
         }
         let beside_theory = !theory && series.get(i + 1).is_some_and(|next| next.kind == Kind::Theory);
-        looks.push(Look { number: simulated - 1, beside_theory, alone });
+        looks.push(Look { number: simulated.saturating_sub(1), beside_theory, alone });
     }
     looks
 }
@@ -242,6 +243,7 @@ fn draw_series(
             }
         }
         Kind::Theory => data.path(&stretches, Stroke { dashed: true, ..Stroke::plain(colour, 1.5) }),
+        Kind::Reference => data.path(&stretches, Stroke { dotted: true, ..Stroke::plain(style::INK, 1.7) }),
     }
 }
 
@@ -326,6 +328,7 @@ fn draw_legend(canvas: &mut Canvas, entries: &[Entry], (left, top): (f64, f64)) 
         let middle = (left + 14.0, y);
         match entry.kind {
             Kind::Theory => canvas.line(from, to, Stroke { dashed: true, ..Stroke::plain(entry.colour, 1.5) }),
+            Kind::Reference => canvas.line(from, to, Stroke { dotted: true, ..Stroke::plain(style::INK, 1.7) }),
             Kind::Bars => {
                 let outline =
                     [(left, y + 6.0), (left, y - 5.0), (left + 28.0, y - 5.0), (left + 28.0, y + 6.0), (left, y + 6.0)];
@@ -344,7 +347,7 @@ fn draw_legend(canvas: &mut Canvas, entries: &[Entry], (left, top): (f64, f64)) 
         let marked = match entry.kind {
             Kind::Estimates => true,
             Kind::Curve | Kind::Bars => !entry.look.alone,
-            Kind::Theory => false,
+            Kind::Theory | Kind::Reference => false,
         };
         if marked {
             canvas.mark(style::mark(entry.look.number), middle, entry.colour);

@@ -114,7 +114,7 @@ fn nothing_breaks_a_map() {
 fn indices_and_powers_are_set_as_such() {
     let text = svg(&figure((Scale::Linear, Scale::Linear), Kind::Curve, &[(0.0, 1.0)]));
     assert!(
-        text.contains(r#">s<tspan dy="2.42" font-size="7.92">k</tspan><tspan dy="-2.42"> and 10</tspan>"#),
+        text.contains(">s<tspan dy=\"2.42\" font-size=\"7.92\">k</tspan> <tspan dy=\"-2.42\">and 10</tspan>"),
         "{text}"
     );
     assert!(!text.contains("10^-3</text>"));
