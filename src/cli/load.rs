@@ -3,6 +3,8 @@
 use super::Failure;
 use crate::scenario::{Changes, DEFAULT, ScenarioError, Study};
 use clap::Args;
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 
 /// Largest scenario file that is read; people write a few kilobytes.
@@ -56,10 +58,13 @@ impl Source {
                 if size.is_dir() {
                     return Err(told("is a directory\n  help: name a scenario file".into()));
                 }
-                if size.len() > LARGEST {
+                // A pipe or a device does not say how much will come.
+                let mut bytes = Vec::new();
+                let mut file = File::open(path).map_err(|error| told(error.to_string()))?.take(LARGEST + 1);
+                file.read_to_end(&mut bytes).map_err(|error| told(error.to_string()))?;
+                if size.len().max(bytes.len() as u64) > LARGEST {
                     return Err(told(format!("is larger than {} MiB\n  help: name a scenario file", LARGEST >> 20)));
                 }
-                let bytes = std::fs::read(path).map_err(|error| told(error.to_string()))?;
                 let text = String::from_utf8(bytes).map_err(|error| {
                     let line = error.as_bytes()[..error.utf8_error().valid_up_to()].split(|&b| b == b'\n').count();
                     told(format!("line {line}: is not UTF-8 text\n  help: save the file as UTF-8"))

@@ -97,7 +97,7 @@ fn describe(found: de::Unexpected<'_>) -> String {
         de::Unexpected::Map => "a map".into(),
         de::Unexpected::Seq => "a list".into(),
         de::Unexpected::Unit => "empty".into(),
-        de::Unexpected::Str(text) => format!("the text `{text}`"),
+        de::Unexpected::Str(text) => format!("the text `{}`", shortened(text)),
         de::Unexpected::Unsigned(n) => format!("the number {n}"),
         de::Unexpected::Signed(n) => format!("the number {n}"),
         de::Unexpected::Float(x) => format!("the number {x}"),
@@ -108,7 +108,9 @@ fn describe(found: de::Unexpected<'_>) -> String {
 
 /// What may have been meant, or all that is known.
 pub(super) fn suggestion(found: &str, known: &[&str]) -> String {
-    let nearest = known.iter().map(|&name| (strsim::damerau_levenshtein(found, name), name)).min();
+    // The distance takes time and memory in proportion to the length, and no key is as long as this.
+    let short = found.len() <= 100;
+    let nearest = known.iter().filter(|_| short).map(|&name| (strsim::damerau_levenshtein(found, name), name)).min();
     match nearest {
         Some((distance, name)) if distance <= 1 + found.chars().count() / 4 => format!("did you mean `{name}`?"),
         _ if known.is_empty() => "nothing may stand here".into(),
