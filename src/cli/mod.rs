@@ -8,6 +8,7 @@ mod finished;
 mod list;
 mod load;
 mod man;
+mod memory;
 mod merge;
 mod plot;
 mod progress;

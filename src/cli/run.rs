@@ -5,7 +5,7 @@ use super::progress::Progress;
 use super::report::Page;
 use super::shard::ShardArgument;
 use super::tables::Tables;
-use super::{Failure, plot, print};
+use super::{Failure, memory, plot, print};
 use crate::engine::EngineError;
 use crate::experiment::{self, Experiment, RunError, Shard};
 use crate::output::figure::Figures;
@@ -74,6 +74,7 @@ impl Options {
             None => Shard::WHOLE,
             Some(argument) => argument.shard().map_err(Failure::Input)?,
         };
+        let threads = memory::threads(study, self.threads)?;
         let output = self.output.clone().unwrap_or_else(|| Path::new("results").join(portable_name(&study.name)));
         let claim = match (self.force, self.resume) {
             (true, _) => Claim::Replace,
@@ -83,8 +84,6 @@ impl Options {
         let origin = experiment::origin(study);
         let (directory, cells) = Directory::claim(&output, claim, (shard.index, shard.of), origin)?;
         let mut experiment = Experiment::new(study, cells, shard)?;
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = self.threads.unwrap_or(cores);
         let now = experiment.progress();
         tracing::info!(name = study.name, %threads, cells = now.wanted, done = now.done, "run starts");
         let progress = Progress::new(now, self.quiet);
