@@ -22,6 +22,9 @@ pub(super) struct Source {
     /// behind the = takes the key away.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<String>,
+    /// The seed of all random numbers, as --set run.seed=N.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    seed: Option<String>,
     /// Run the scenario for each value of a key: --sweep load=0.5,0.9,0.95 or --sweep servers=10..10000:log:7; several
     /// keys are crossed.
     #[arg(long, value_name = "PATH=VALUES")]
@@ -48,7 +51,9 @@ impl Source {
     }
 
     fn read(&self, policies: &[String], theory_only: bool) -> Result<Study, Failure> {
-        let changes = Changes { set: &self.overrides, sweep: &self.sweep, zip: &self.zip, policies, theory_only };
+        let seed = self.seed.iter().map(|seed| format!("run.seed={seed}"));
+        let overrides: Vec<String> = self.overrides.iter().cloned().chain(seed).collect();
+        let changes = Changes { set: &overrides, sweep: &self.sweep, zip: &self.zip, policies, theory_only };
         let read = match &self.file {
             None => Study::read(DEFAULT, "built-in scenario", "supermarket", changes),
             Some(path) => {

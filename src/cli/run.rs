@@ -44,8 +44,8 @@ pub(super) struct Options {
     /// Formats of the tables: csv, json, parquet; several with commas.
     #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "csv")]
     format: Vec<Format>,
-    /// Threads to run cells on [default: one per core]; the results do not depend on it.
-    #[arg(short, long, value_name = "N")]
+    /// Threads to run cells on [default: one per core, fewer if memory is short]; the results do not depend on it.
+    #[arg(short, long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     threads: Option<NonZeroUsize>,
     /// Print the estimates as JSON on standard output, and nothing else there.
     #[arg(long)]
@@ -111,6 +111,10 @@ impl Options {
         }
         if progress.interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
     }
+}
+
+fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "must be a whole number of at least 1".to_owned())
 }
 
 /// What is made of the results.

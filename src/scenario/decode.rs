@@ -148,8 +148,11 @@ pub(super) fn whole_number(text: &str) -> Option<i128> {
     if let Ok(n) = text.replace('_', "").parse() {
         return Some(n);
     }
-    (x.fract() == 0.0 && x.abs() <= (1_u64 << 53) as f64).then_some(x as i128)
+    (x.fract() == 0.0 && x.abs() <= EXACT).then_some(x as i128)
 }
+
+/// Up to here every whole number is held exactly by a floating-point one.
+const EXACT: f64 = (1_u64 << 53) as f64;
 
 struct Decoder<'a> {
     node: &'a Node,
@@ -199,6 +202,10 @@ impl<'a> Decoder<'a> {
 
     fn whole<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         let Some(n) = self.plain().and_then(whole_number) else {
+            if self.plain().and_then(number).is_some_and(|x| x.fract() == 0.0 && x.abs() > EXACT) {
+                let rule = "is too large to be a whole number in this notation, which holds 16 digits";
+                return self.located(Err(DecodeError::new(rule, "write all its digits, or a smaller number")));
+            }
             return self.wrong("a whole number", "write digits without quotes or leading zeros, such as 1000");
         };
         let visited = match (u64::try_from(n), i64::try_from(n)) {

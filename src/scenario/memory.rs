@@ -3,6 +3,7 @@
 use super::engine::EngineKind;
 use crate::engine::{ClockEngine, OccupancyEngine};
 use crate::measure::Measure;
+use crate::model::arrivals::Process;
 use crate::model::{Fault, Initial, System};
 use crate::policy::information::InFlight;
 use crate::policy::{Information, Need, Policy};
@@ -36,7 +37,7 @@ impl Needs<'_> {
     pub(super) fn estimate(&self, engine: EngineKind) -> f64 {
         let Self { system, policy, measure, .. } = self;
         let servers = f64::from(system.servers.len());
-        let longest = self.initial_length() + self.left_behind() / servers;
+        let longest = self.initial_length() + self.left_behind() / servers + self.batch();
         let levels = OF_LEVEL * longest * system.servers.classes().len() as f64;
         if engine == EngineKind::Occupancy {
             return OF_COUNTS + levels;
@@ -58,12 +59,34 @@ impl Needs<'_> {
         let pairs = copies * servers * (view + probes + 4.0 * f64::from(u8::from(replay)));
         // Jobs in the system, by an M/M/1 queue per server, and what overload leaves behind.
         let load = system.load().min(0.95);
-        let jobs = servers * (load / (1.0 - load)).max(self.initial_length()) + self.left_behind();
+        let ahead = load / (1.0 - load);
+        let jobs = servers * ahead.max(self.initial_length()) + self.left_behind() + self.batch() * (1.0 + ahead);
         let by_engine = match engine {
             EngineKind::Clock => 0.0,
             _ => servers * 16.0 + jobs * OF_JOB,
         };
-        servers * truth + by_engine + dispatchers * 40.0 + pairs + levels
+        servers * truth + by_engine + dispatchers * self.of_dispatcher() + pairs + levels + self.recent_jobs()
+    }
+
+    /// What a dispatcher takes, most of it in the probe that counts its jobs and in what that tells.
+    fn of_dispatcher(&self) -> f64 {
+        40.0 + 120.0 * f64::from(u8::from(self.measure.dispatchers))
+    }
+
+    /// The jobs of a coincidence window.
+    fn recent_jobs(&self) -> f64 {
+        if self.system.dispatchers.len() == 1 {
+            return 0.0;
+        }
+        OF_JOB * self.system.arrivals.rate * self.measure.coincidence_window.get().min(self.end)
+    }
+
+    /// Jobs that come at once, if not one by one.
+    fn batch(&self) -> f64 {
+        match &self.system.arrivals.process {
+            Process::BatchPoisson(batch) if batch.mean_size() > 1.0 => batch.mean_size(),
+            _ => 0.0,
+        }
     }
 
     fn initial_length(&self) -> f64 {
@@ -111,8 +134,11 @@ impl Needs<'_> {
             .map(|(other, _, with)| (self.estimate(other), other, with))
             .filter(|&(bytes, ..)| bytes < mine / 2.0)
             .min_by(|a, b| a.0.total_cmp(&b.0));
-        let smaller = if self.left_behind() * OF_JOB > mine / 4.0 {
-            "write a shorter run.time, or a buffer: the load is above 1"
+        let at_once = Needs { end: 0.0, ..*self };
+        let smaller = if at_once.estimate(engine) < mine / 2.0 {
+            "write a shorter run.time, a buffer, or a load below 1"
+        } else if self.batch() * OF_JOB > mine / 8.0 {
+            "use smaller batches"
         } else {
             "use fewer servers, fewer dispatchers with estimates of their own, or shorter initial queues"
         };
@@ -146,6 +172,17 @@ mod tests {
         assert!(message.contains("GiB") && !message.contains("write engine"), "{message}");
         let message = read(&["servers=1e12"]).expect_err("more than 32 bits");
         assert!(message.contains("4294967294"), "{message}");
+    }
+
+    #[test]
+    fn what_comes_at_once_is_foreseen() {
+        let message =
+            read(&["arrivals={batch_poisson: {size: {constant: 4e9}}}", "run.time=1e11"]).expect_err("a batch");
+        assert!(message.contains("GiB") && message.contains("smaller batches"), "{message}");
+        let message = read(&["initial.length=4294967295"]).expect_err("a length");
+        assert!(message.contains("GiB") && message.contains("initial"), "{message}");
+        let recent = read(&["dispatchers=2", "measure.coincidence_window=1e300", "run.time=1e6"]).expect("it fits");
+        assert!(recent.memory() > 5e7, "{}", recent.memory());
     }
 
     #[test]

@@ -453,7 +453,7 @@ fn check_clock(system: &System, window: Window, time: f64) -> Result<(), Fault> 
     if (window.length() - time).abs() > 1e-3 * time {
         return Err(Fault::at(
             "time",
-            format!("the window of {time} is too short to be told from the warm-up of {}", window.open),
+            format!("the window of {time:?} is too short to be told from the warm-up of {:?}", window.open),
             "write a longer time or a shorter warm-up",
         ));
     }
@@ -465,7 +465,7 @@ fn check_clock(system: &System, window: Window, time: f64) -> Result<(), Fault> 
     Err(Fault::at(
         if window.open > time { "warmup" } else { "time" },
         format!(
-            "the run would end at {:e}, where the clock no longer tells events apart that come {fastest} per unit of \
+            "the run would end at {:e}, where the clock no longer tells events apart that come {fastest:?} per unit of \
              time; the limit is {longest:e}",
             window.close
         ),
