@@ -76,11 +76,11 @@ impl de::Error for DecodeError {
     }
 
     fn unknown_variant(found: &str, known: &'static [&'static str]) -> Self {
-        Self::new(format!("`{found}` is unknown here"), suggestion(found, known))
+        Self::new(format!("`{}` is unknown here", shortened(found)), suggestion(found, known))
     }
 
     fn unknown_field(found: &str, known: &'static [&'static str]) -> Self {
-        Self::new(format!("`{found}` is not a known key here"), suggestion(found, known))
+        Self::new(format!("`{}` is not a known key here", shortened(found)), suggestion(found, known))
     }
 
     fn missing_field(field: &'static str) -> Self {

@@ -23,6 +23,16 @@ const OF_LEVEL: f64 = 160.0;
 /// A job in a calendar.
 const OF_JOB: f64 = 40.0;
 
+/// What takes the most memory.
+enum Cause {
+    /// Jobs left behind, as time goes on.
+    Overload,
+    /// Jobs that come at once.
+    Batches,
+    /// Servers, dispatchers, and what is there at the start.
+    Size,
+}
+
 /// What a replication needs memory for.
 pub(super) struct Needs<'a> {
     pub(super) system: &'a System,
@@ -110,9 +120,26 @@ impl Needs<'_> {
         if bytes <= MOST {
             return Ok(());
         }
-        let path = if self.system.dispatchers.len() > self.system.servers.len() { "dispatchers" } else { "servers" };
+        let path = match self.cause(engine) {
+            Cause::Overload => "run.time",
+            Cause::Batches => "arrivals",
+            Cause::Size if self.system.dispatchers.len() > self.system.servers.len() => "dispatchers",
+            Cause::Size => "servers",
+        };
         let rule = format!("one replication would take about {:.0} GiB; more than 64 GiB is not tried", bytes / GIB);
         Err(Fault::at(path, rule, self.remedy(engine)))
+    }
+
+    /// What takes the most.
+    fn cause(&self, engine: EngineKind) -> Cause {
+        let all = self.estimate(engine);
+        if (Needs { end: 0.0, ..*self }).estimate(engine) < all / 2.0 {
+            Cause::Overload
+        } else if self.batch() * OF_JOB > all / 8.0 {
+            Cause::Batches
+        } else {
+            Cause::Size
+        }
     }
 
     /// What would take less: another engine if there is one, or a smaller system.
@@ -134,13 +161,12 @@ impl Needs<'_> {
             .map(|(other, _, with)| (self.estimate(other), other, with))
             .filter(|&(bytes, ..)| bytes < mine / 2.0)
             .min_by(|a, b| a.0.total_cmp(&b.0));
-        let at_once = Needs { end: 0.0, ..*self };
-        let smaller = if at_once.estimate(engine) < mine / 2.0 {
-            "write a shorter run.time, a buffer, or a load below 1"
-        } else if self.batch() * OF_JOB > mine / 8.0 {
-            "use smaller batches"
-        } else {
-            "use fewer servers, fewer dispatchers with estimates of their own, or shorter initial queues"
+        let smaller = match self.cause(engine) {
+            Cause::Overload => "write a shorter run.time, a buffer, or a load below 1",
+            Cause::Batches => "use smaller batches",
+            Cause::Size => {
+                "use fewer servers, fewer dispatchers with estimates of their own, or shorter initial queues"
+            }
         };
         match other {
             Some((bytes, other, with)) => {
