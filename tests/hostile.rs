@@ -2,6 +2,7 @@
 //! memory. It ends with a word and a code, and never with a panic.
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
@@ -243,5 +244,41 @@ fn damaged_cells_are_run_again() {
         assert!(output.status.success() && message(&output).contains("damaged"), "byte {at}: {}", message(&output));
         assert_eq!(fs::read(folder.join("estimates.csv")).expect("there are estimates"), expected, "byte {at}");
         assert_eq!(fs::read(folder.join("cells/1-of-1.cells")).expect("there are cells"), whole, "byte {at}");
+    }
+}
+
+/// SIGTERM, Ctrl-C, and Ctrl-C twice, which does not wait for the tables: what is finished counts when the run goes on.
+#[cfg(unix)]
+#[test]
+fn signals_lose_nothing() {
+    let desk = Desk::new();
+    let run = |output: &'static str| {
+        let size = ["--set=run.replications=24", "--set=run.time=20000", "--set=dispatchers=1", "-t", "1", "-vv"];
+        [&["run", "tiny.yaml", "-o", output], &size[..]].concat()
+    };
+    let whole = desk.command(&run("whole")).output().expect("it starts");
+    assert!(whole.status.success(), "{}", message(&whole));
+    let table = |folder: &str| fs::read(desk.0.path().join(folder).join("estimates.csv")).expect("there are estimates");
+    for (folder, signals) in [("term", &["-TERM"][..]), ("int", &["-INT"]), ("twice", &["-INT", "-INT"])] {
+        let mut child =
+            desk.command(&run(folder)).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("standard error is a pipe"));
+        let mut log = String::new();
+        // On one thread the first cell is kept when the second is finished.
+        while log.matches("replication ends").count() < 2 {
+            assert!(lines.read_line(&mut log).expect("the log can be read") > 0, "it ended too soon: {log}");
+        }
+        for signal in signals {
+            let killed = Command::new("kill").args([signal, &child.id().to_string()]).status();
+            assert!(killed.is_ok_and(|status| status.success()), "{folder}: {signal} came too late");
+            // Two signals at once are one.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        lines.read_to_string(&mut log).expect("the log can be read");
+        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{folder}: {log}");
+        let resumed = desk.command(&[&run(folder)[..], &["--resume"]].concat()).output().expect("it starts");
+        assert!(resumed.status.success(), "{folder}: {}", message(&resumed));
+        assert!(!message(&resumed).contains("replication=0"), "{folder}: the first replication was run again");
+        assert_eq!(table(folder), table("whole"), "{folder}");
     }
 }
