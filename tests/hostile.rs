@@ -269,7 +269,7 @@ fn signals_lose_nothing() {
             assert!(lines.read_line(&mut log).expect("the log can be read") > 0, "it ended too soon: {log}");
         }
         for signal in signals {
-            let killed = Command::new("kill").args([signal, &child.id().to_string()]).status();
+            let killed = Command::new("kill").args([*signal, &child.id().to_string()]).status();
             assert!(killed.is_ok_and(|status| status.success()), "{folder}: {signal} came too late");
             // Two signals at once are one.
             std::thread::sleep(std::time::Duration::from_millis(20));

@@ -45,7 +45,7 @@ pub struct Term {
 }
 
 /// Columns whose names do not say all. Intervals are at the confidence of the run.
-const COLUMNS: [(&str, &str); 28] = [
+const COLUMNS: [(&str, &str); 30] = [
     ("point", "Number of the point in the order of the sweep, from 0; the last swept key changes fastest."),
     ("metric", "The measured quantity; each is explained by its name."),
     ("key", "Which value of a metric that has several: the level k, the quantile, the class; empty for others."),
@@ -76,6 +76,8 @@ const COLUMNS: [(&str, &str); 28] = [
     ("count", "Jobs of all replications with a response time in the bin."),
     ("cumulative_fraction", "Fraction of the jobs with a response time up to the end of the bin."),
     ("time", "The moment of the time course, in mean service times (in slots in slotted time)."),
+    ("server", "In a snapshot: the number of the server, from 0."),
+    ("jobs", "In a snapshot: how many jobs are at the server, the one in service included."),
     ("fraction_of_time", "Share of the window in which s_k was from low to high."),
 ];
 
