@@ -3,6 +3,8 @@
 use super::Failure;
 use crate::scenario::{Changes, DEFAULT, ScenarioError, Study};
 use clap::Args;
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 
 /// Largest scenario file that is read; people write a few kilobytes.
@@ -20,6 +22,9 @@ pub(super) struct Source {
     /// behind the = takes the key away.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<String>,
+    /// The seed of all random numbers, as --set run.seed=N.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    seed: Option<String>,
     /// Run the scenario for each value of a key: --sweep load=0.5,0.9,0.95 or --sweep servers=10..10000:log:7; several
     /// keys are crossed.
     #[arg(long, value_name = "PATH=VALUES")]
@@ -50,14 +55,10 @@ impl Source {
     }
 
     fn read(&self, policies: &[String], theory_only: bool) -> Result<Study, Failure> {
-        let changes = Changes {
-            set: &self.overrides,
-            sweep: &self.sweep,
-            zip: &self.zip,
-            policies,
-            quick: self.quick,
-            theory_only,
-        };
+        let seed = self.seed.iter().map(|seed| format!("run.seed={seed}"));
+        let overrides: Vec<String> = self.overrides.iter().cloned().chain(seed).collect();
+        let changes =
+            Changes { set: &overrides, sweep: &self.sweep, zip: &self.zip, policies, quick: self.quick, theory_only };
         let read = match &self.file {
             None => Study::read(DEFAULT, "built-in scenario", "supermarket", changes),
             Some(path) => {
@@ -67,10 +68,13 @@ impl Source {
                 if size.is_dir() {
                     return Err(told("is a directory\n  help: name a scenario file".into()));
                 }
-                if size.len() > LARGEST {
+                // A pipe or a device does not say how much will come.
+                let mut bytes = Vec::new();
+                let mut file = File::open(path).map_err(|error| told(error.to_string()))?.take(LARGEST + 1);
+                file.read_to_end(&mut bytes).map_err(|error| told(error.to_string()))?;
+                if size.len().max(bytes.len() as u64) > LARGEST {
                     return Err(told(format!("is larger than {} MiB\n  help: name a scenario file", LARGEST >> 20)));
                 }
-                let bytes = std::fs::read(path).map_err(|error| told(error.to_string()))?;
                 let text = String::from_utf8(bytes).map_err(|error| {
                     let line = error.as_bytes()[..error.utf8_error().valid_up_to()].split(|&b| b == b'\n').count();
                     told(format!("line {line}: is not UTF-8 text\n  help: save the file as UTF-8"))

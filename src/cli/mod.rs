@@ -8,6 +8,7 @@ mod finished;
 mod list;
 mod load;
 mod man;
+mod memory;
 mod merge;
 mod plot;
 mod progress;
@@ -98,9 +99,14 @@ impl fmt::Display for Failure {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        // Help and version are output like any other, which may find its disk full.
+        Err(told) if !told.use_stderr() => return ended(print_help(&told)),
+        Err(told) => told.exit(),
+    };
     start_log(arguments.verbose);
-    let ended = match arguments.command {
+    let outcome = match arguments.command {
         Command::Run(run) => run.execute(),
         Command::Compare(compare) => compare.execute(),
         Command::Merge(merge) => merge.execute(),
@@ -114,7 +120,16 @@ pub fn main() -> ExitCode {
         Command::Completions(completions) => completions.execute(),
         Command::Man(man) => man.execute(),
     };
-    let Err(failure) = ended else { return ExitCode::SUCCESS };
+    ended(outcome)
+}
+
+fn print_help(told: &clap::Error) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { told.print().map_err(Failure::from) } else { print(&told.render().to_string()) }
+}
+
+/// The exit code of this process, with a word on standard error if there is something to say.
+fn ended(outcome: Result<(), Failure>) -> ExitCode {
+    let Err(failure) = outcome else { return ExitCode::SUCCESS };
     // Nothing can be done about a standard error that is gone too.
     match failure {
         Failure::ClosedPipe => return ExitCode::SUCCESS,

@@ -5,7 +5,7 @@ use super::progress::Progress;
 use super::report::Page;
 use super::shard::ShardArgument;
 use super::tables::Tables;
-use super::{Failure, plot, print};
+use super::{Failure, memory, plot, print};
 use crate::engine::EngineError;
 use crate::experiment::{self, Experiment, RunError, Shard};
 use crate::output::figure::Figures;
@@ -44,8 +44,8 @@ pub(super) struct Options {
     /// Formats of the tables: csv, json, parquet; several with commas.
     #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "csv")]
     format: Vec<Format>,
-    /// Threads to run cells on [default: one per core]; the results do not depend on it.
-    #[arg(short, long, value_name = "N")]
+    /// Threads to run cells on [default: one per core, fewer if memory is short]; the results do not depend on it.
+    #[arg(short, long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     threads: Option<NonZeroUsize>,
     /// Print the estimates as JSON on standard output, and nothing else there.
     #[arg(long)]
@@ -74,6 +74,7 @@ impl Options {
             None => Shard::WHOLE,
             Some(argument) => argument.shard().map_err(Failure::Input)?,
         };
+        let threads = memory::threads(study, self.threads)?;
         let output = self.output.clone().unwrap_or_else(|| Path::new("results").join(portable_name(&study.name)));
         let claim = match (self.force, self.resume) {
             (true, _) => Claim::Replace,
@@ -83,8 +84,6 @@ impl Options {
         let origin = experiment::origin(study);
         let (directory, cells) = Directory::claim(&output, claim, (shard.index, shard.of), origin)?;
         let mut experiment = Experiment::new(study, cells, shard)?;
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = self.threads.unwrap_or(cores);
         let now = experiment.progress();
         tracing::info!(name = study.name, %threads, cells = now.wanted, done = now.done, "run starts");
         let progress = Progress::new(now, self.quiet);
@@ -112,6 +111,10 @@ impl Options {
         }
         if progress.interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
     }
+}
+
+fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "must be a whole number of at least 1".to_owned())
 }
 
 /// What is made of the results.

@@ -197,6 +197,27 @@ mod tests {
         assert_eq!(DelayHistogram::new(1.0).quantile(0.5), None);
     }
 
+    /// As after years: counts near the end of 64 bits, and delays of all lengths, of which none is clamped.
+    #[test]
+    fn counts_and_delays_grow_without_bounds_that_are_met() {
+        let mut histogram = DelayHistogram::new(2_f64.powi(-20));
+        let many = 1 << 59;
+        let delays = [2_f64.powi(-20), 1.0, 1e3, 1e6, 1e9, 1e12];
+        for &delay in &delays {
+            histogram.add_many(delay, many);
+        }
+        let once = histogram.clone();
+        histogram.merge(&once);
+        assert_eq!((histogram.moments().count(), histogram.clamped()), (12 * many, 0));
+        assert_eq!(histogram.moments().max(), Some(1e12));
+        let mean = delays.iter().sum::<f64>() / 6.0;
+        assert!(histogram.moments().mean().is_some_and(|found| (found - mean).abs() < 1e-12 * mean));
+        for (i, &delay) in delays.iter().enumerate() {
+            let quantile = histogram.quantile((i as f64 + 0.5) / 6.0).expect("there are delays");
+            assert!((quantile - delay).abs() <= 1e-3 * delay, "{quantile} for {delay}");
+        }
+    }
+
     #[test]
     fn groups_are_merged_and_not_averaged() {
         let mut fast = DelayHistogram::new(DelayHistogram::tick_for(1.0));

@@ -53,7 +53,8 @@ macro_rules! real_number {
             pub fn new(x: f64) -> Result<Self, Fault> {
                 let obeys: fn(f64) -> bool = $test;
                 // NaN and infinities are refused here: comparisons alone would let NaN pass or fail by accident.
-                if x.is_finite() && obeys(x) { Ok(Self(x)) } else { Err(Fault::new($rule, $remedy)) }
+                // Negative zero is zero, and prints as such.
+                if x.is_finite() && obeys(x) { Ok(Self(x + 0.0)) } else { Err(Fault::new($rule, $remedy)) }
             }
 
             /// The plain number.

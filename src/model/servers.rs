@@ -35,10 +35,11 @@ impl Servers {
         }
         if total >= u64::from(u32::MAX) {
             return Err(Fault::new(
-                format!("the event engine keeps every server in memory and holds at most {}", u32::MAX - 1),
+                format!("there are more than the {} servers that an engine can hold", u32::MAX - 1),
                 "use fewer servers",
             ));
         }
+        let mut names = std::collections::BTreeSet::new();
         for (i, class) in classes.iter().enumerate() {
             if class.count == 0 {
                 return Err(Fault::at(
@@ -50,7 +51,7 @@ impl Servers {
             if !(class.rate.is_finite() && class.rate > 0.0) {
                 return Err(Fault::at(format!("[{i}].rate"), "must be a finite number above 0", "write for example 1"));
             }
-            if classes[..i].iter().any(|other| other.name == class.name) {
+            if !names.insert(class.name.as_str()) {
                 return Err(Fault::at(format!("[{i}].name"), "class names must differ", "choose another name"));
             }
         }

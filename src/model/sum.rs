@@ -32,6 +32,7 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::{Component, Stream};
 
     #[test]
     fn small_terms_survive_beside_a_large_one() {
@@ -43,5 +44,23 @@ mod tests {
         sum.add(-1e16);
         // A plain sum would have lost every one of the small terms: the spacing of numbers near 1e16 is 2.
         assert_eq!(sum.value(), 125_000.0);
+    }
+
+    /// Against whole numbers, which do not round: terms of all sizes, as stretches of time are.
+    #[test]
+    fn sums_do_not_drift() {
+        let mut stream = Stream::new(1, 0, Component::Gaps);
+        let (mut sum, mut plain, mut exact) = (Sum::default(), 0.0_f64, 0_u128);
+        for _ in 0..4_000_000 {
+            let ticks = stream.bits() >> (12 + stream.below(40));
+            exact += u128::from(ticks);
+            // Times 2^-60: every term is held exactly.
+            let term = ticks as f64 * 2_f64.powi(-60);
+            sum.add(term);
+            plain += term;
+        }
+        let exact = exact as f64 * 2_f64.powi(-60);
+        assert!((sum.value() - exact).abs() <= f64::EPSILON * exact, "{} and {exact}", sum.value());
+        assert_ne!(plain, exact, "a plain sum would have done");
     }
 }

@@ -76,11 +76,11 @@ impl de::Error for DecodeError {
     }
 
     fn unknown_variant(found: &str, known: &'static [&'static str]) -> Self {
-        Self::new(format!("`{found}` is unknown here"), suggestion(found, known))
+        Self::new(format!("`{}` is unknown here", shortened(found)), suggestion(found, known))
     }
 
     fn unknown_field(found: &str, known: &'static [&'static str]) -> Self {
-        Self::new(format!("`{found}` is not a known key here"), suggestion(found, known))
+        Self::new(format!("`{}` is not a known key here", shortened(found)), suggestion(found, known))
     }
 
     fn missing_field(field: &'static str) -> Self {
@@ -97,7 +97,7 @@ fn describe(found: de::Unexpected<'_>) -> String {
         de::Unexpected::Map => "a map".into(),
         de::Unexpected::Seq => "a list".into(),
         de::Unexpected::Unit => "empty".into(),
-        de::Unexpected::Str(text) => format!("the text `{text}`"),
+        de::Unexpected::Str(text) => format!("the text `{}`", shortened(text)),
         de::Unexpected::Unsigned(n) => format!("the number {n}"),
         de::Unexpected::Signed(n) => format!("the number {n}"),
         de::Unexpected::Float(x) => format!("the number {x}"),
@@ -108,7 +108,9 @@ fn describe(found: de::Unexpected<'_>) -> String {
 
 /// What may have been meant, or all that is known.
 pub(super) fn suggestion(found: &str, known: &[&str]) -> String {
-    let nearest = known.iter().map(|&name| (strsim::damerau_levenshtein(found, name), name)).min();
+    // The distance takes time and memory in proportion to the length, and no key is as long as this.
+    let short = found.len() <= 100;
+    let nearest = known.iter().filter(|_| short).map(|&name| (strsim::damerau_levenshtein(found, name), name)).min();
     match nearest {
         Some((distance, name)) if distance <= 1 + found.chars().count() / 4 => format!("did you mean `{name}`?"),
         _ if known.is_empty() => "nothing may stand here".into(),
@@ -146,8 +148,11 @@ pub(super) fn whole_number(text: &str) -> Option<i128> {
     if let Ok(n) = text.replace('_', "").parse() {
         return Some(n);
     }
-    (x.fract() == 0.0 && x.abs() <= (1_u64 << 53) as f64).then_some(x as i128)
+    (x.fract() == 0.0 && x.abs() <= EXACT).then_some(x as i128)
 }
+
+/// Up to here every whole number is held exactly by a floating-point one.
+const EXACT: f64 = (1_u64 << 53) as f64;
 
 struct Decoder<'a> {
     node: &'a Node,
@@ -197,6 +202,10 @@ impl<'a> Decoder<'a> {
 
     fn whole<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         let Some(n) = self.plain().and_then(whole_number) else {
+            if self.plain().and_then(number).is_some_and(|x| x.fract() == 0.0 && x.abs() > EXACT) {
+                let rule = "is too large to be a whole number in this notation, which holds 16 digits";
+                return self.located(Err(DecodeError::new(rule, "write all its digits, or a smaller number")));
+            }
             return self.wrong("a whole number", "write digits without quotes or leading zeros, such as 1000");
         };
         let visited = match (u64::try_from(n), i64::try_from(n)) {

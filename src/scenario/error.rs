@@ -40,19 +40,59 @@ pub struct ScenarioError {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.mark)?;
-        match (&self.path[..], &self.value) {
-            ("", None) => {}
-            ("", Some(value)) => write!(f, "`{value}`: ")?,
-            (path, None) => write!(f, "{path}: ")?,
-            (path, Some(value)) => write!(f, "{path}: `{value}`: ")?,
+        write!(f, "{}: ", shown(&self.mark.to_string(), LONGEST))?;
+        if !self.path.is_empty() {
+            write!(f, "{}: ", shown(&self.path, LONGEST_PATH))?;
         }
-        write!(f, "{}", self.rule)?;
+        if let Some(value) = &self.value {
+            write!(f, "`{}`: ", shown(value, LONGEST_PATH))?;
+        }
+        write!(f, "{}", shown(&self.rule, LONGEST))?;
         if !self.remedy.is_empty() {
-            write!(f, "\n  help: {}", self.remedy)?;
+            write!(f, "\n  help: {}", shown(&self.remedy, LONGEST))?;
         }
         Ok(())
     }
 }
 
+/// The most characters of a part of a message, and of a path or a value in it.
+const LONGEST: usize = 600;
+const LONGEST_PATH: usize = 150;
+
+/// What a terminal can show of a text of the scenario: keys can be megabytes long, and hold codes that clear the screen.
+fn shown(text: &str, longest: usize) -> String {
+    let mut shown = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i == longest {
+            return shown + "...";
+        }
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
 impl std::error::Error for ScenarioError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_stay_short_and_clear_no_screen() {
+        let long = "\u{1b}[2J".to_owned() + &"x".repeat(1_000_000);
+        let error = ScenarioError {
+            mark: Mark { origin: long.as_str().into(), line: 1, column: 1 },
+            path: long.clone(),
+            value: Some(long.clone()),
+            rule: long.clone(),
+            remedy: long,
+        };
+        let message = error.to_string();
+        assert!(message.len() < 2500, "{} bytes", message.len());
+        assert!(message.lines().count() == 2 && !message.contains('\u{1b}'), "{message}");
+    }
+}

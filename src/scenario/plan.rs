@@ -76,8 +76,12 @@ impl Plan {
 
     /// Refuses a scenario that cannot be run for want of memory.
     pub(super) fn check_memory(&self, root: &Node) -> Result<(), ScenarioError> {
-        memory::check(&self.system, &self.policy, &self.measure, self.engine.kind)
-            .map_err(|fault| locate(root, "", fault))
+        self.needs().check(self.engine.kind).map_err(|fault| locate(root, "", fault))
+    }
+
+    fn needs(&self) -> memory::Needs<'_> {
+        let Self { system, policy, measure, window, .. } = self;
+        memory::Needs { system, policy, measure, end: window.close }
     }
 
     /// Resolves a scenario without a sweep.
@@ -200,7 +204,12 @@ impl Plan {
 
     /// About how many bytes of memory one replication takes.
     pub fn memory(&self) -> f64 {
-        memory::estimate(&self.system, &self.policy, &self.measure, self.engine.kind)
+        self.needs().estimate(self.engine.kind)
+    }
+
+    /// What would take less memory: another engine where one can do the scenario, or a smaller system.
+    pub fn with_less_memory(&self) -> String {
+        self.needs().remedy(self.engine.kind)
     }
 
     /// What the theorems of the LED paper say about the scenario.
@@ -300,7 +309,7 @@ pub(super) fn locate(root: &Node, prefix: &str, fault: Fault) -> ScenarioError {
 
 fn resolve_servers(spec: &ServersSpec) -> Result<Servers, Fault> {
     let too_many = |path: String, n: u64| {
-        let rule = format!("the event engine keeps every server in memory and holds at most {}", u32::MAX - 1);
+        let rule = format!("there are more than the {} servers that an engine can hold", u32::MAX - 1);
         u32::try_from(n).map_err(|_| Fault::at(path, rule, "use fewer servers"))
     };
     match spec {
@@ -444,7 +453,7 @@ fn check_clock(system: &System, window: Window, time: f64) -> Result<(), Fault> 
     if (window.length() - time).abs() > 1e-3 * time {
         return Err(Fault::at(
             "time",
-            format!("the window of {time} is too short to be told from the warm-up of {}", window.open),
+            format!("the window of {time:?} is too short to be told from the warm-up of {:?}", window.open),
             "write a longer time or a shorter warm-up",
         ));
     }
@@ -456,7 +465,7 @@ fn check_clock(system: &System, window: Window, time: f64) -> Result<(), Fault> 
     Err(Fault::at(
         if window.open > time { "warmup" } else { "time" },
         format!(
-            "the run would end at {:e}, where the clock no longer tells events apart that come {fastest} per unit of \
+            "the run would end at {:e}, where the clock no longer tells events apart that come {fastest:?} per unit of \
              time; the limit is {longest:e}",
             window.close
         ),

@@ -98,6 +98,22 @@ impl JsonSchema for SweepSpec {
 struct Swept {
     path: String,
     values: Vec<Node>,
+    /// What the values are together, found once: it takes a look at each.
+    kind: Kind,
+}
+
+/// What values are together.
+fn kind_of(values: &[Node]) -> Kind {
+    let all = |test: fn(&str) -> bool| {
+        values.iter().all(|node| matches!(&node.value, Value::Scalar { text, plain: true } if test(text)))
+    };
+    if all(|text| integer(text).is_some()) {
+        Kind::Integer
+    } else if all(|text| number(text).is_some_and(f64::is_finite)) {
+        Kind::Real
+    } else {
+        Kind::Text
+    }
 }
 
 /// Keys that change together, each with the same number of values.
@@ -191,7 +207,7 @@ impl Sweep {
 
     /// Adds a key that changes fastest.
     pub(super) fn push(&mut self, path: &str, values: Vec<Node>) {
-        self.groups.push(vec![Swept { path: path.to_owned(), values }]);
+        self.groups.push(vec![Swept::new(path, values)]);
     }
 
     fn paths(&self) -> impl Iterator<Item = &str> {
@@ -200,7 +216,7 @@ impl Sweep {
 
     /// The swept keys, in the order of their columns.
     pub(super) fn axes(&self) -> Vec<Axis> {
-        self.groups.iter().flatten().map(|swept| Axis { key: swept.path.clone(), kind: swept.kind() }).collect()
+        self.groups.iter().flatten().map(|swept| Axis { key: swept.path.clone(), kind: swept.kind }).collect()
     }
 
     /// How many points there are; 1 without a sweep.
@@ -243,6 +259,10 @@ impl Sweep {
 }
 
 impl Swept {
+    fn new(path: &str, values: Vec<Node>) -> Self {
+        Self { path: path.to_owned(), kind: kind_of(&values), values }
+    }
+
     fn read(entry: &Entry, above: &str) -> Result<Self, ScenarioError> {
         let path = format!("{above}.{}", entry.key);
         let values = match &entry.node.value {
@@ -265,25 +285,12 @@ impl Swept {
             let rule = format!("`{}` names no key, or an empty one", entry.key);
             return Err(fault(&entry.mark, above, rule, "write for example load: [0.5, 0.9]"));
         }
-        Ok(Self { path: entry.key.clone(), values })
-    }
-
-    fn kind(&self) -> Kind {
-        let all = |test: fn(&str) -> bool| {
-            self.values.iter().all(|node| matches!(&node.value, Value::Scalar { text, plain: true } if test(text)))
-        };
-        if all(|text| integer(text).is_some()) {
-            Kind::Integer
-        } else if all(|text| number(text).is_some_and(f64::is_finite)) {
-            Kind::Real
-        } else {
-            Kind::Text
-        }
+        Ok(Self::new(&entry.key, values))
     }
 
     fn label(&self, at: usize) -> Label {
         let node = &self.values[at];
-        match (&node.value, self.kind()) {
+        match (&node.value, self.kind) {
             (Value::Scalar { text, .. }, Kind::Integer) => integer(text).map(Label::Integer),
             (Value::Scalar { text, .. }, Kind::Real) => number(text).map(Label::Real),
             _ => None,

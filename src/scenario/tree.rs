@@ -225,20 +225,23 @@ impl Node {
     /// Keys are unique; the reader leaves that to us, since only the tree knows the path.
     fn refuse_duplicates(&self, path: &str) -> Result<(), ScenarioError> {
         match &self.value {
-            Value::Map(entries) => entries.iter().enumerate().try_for_each(|(i, entry)| {
-                let dot = if path.is_empty() { "" } else { "." };
-                let below = format!("{path}{dot}{}", entry.key);
-                if entries[..i].iter().any(|other| other.key == entry.key) {
-                    return Err(ScenarioError {
-                        mark: entry.mark.clone(),
-                        path: below,
-                        value: None,
-                        rule: format!("the key `{}` stands twice", entry.key),
-                        remedy: "keep one of them".to_owned(),
-                    });
-                }
-                entry.node.refuse_duplicates(&below)
-            }),
+            Value::Map(entries) => {
+                let mut seen = std::collections::BTreeSet::new();
+                entries.iter().try_for_each(|entry| {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    let below = format!("{path}{dot}{}", entry.key);
+                    if !seen.insert(entry.key.as_str()) {
+                        return Err(ScenarioError {
+                            mark: entry.mark.clone(),
+                            path: below,
+                            value: None,
+                            rule: format!("the key `{}` stands twice", entry.key),
+                            remedy: "keep one of them".to_owned(),
+                        });
+                    }
+                    entry.node.refuse_duplicates(&below)
+                })
+            }
             Value::List(list) => {
                 list.iter().enumerate().try_for_each(|(i, node)| node.refuse_duplicates(&format!("{path}[{i}]")))
             }

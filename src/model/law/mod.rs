@@ -305,6 +305,25 @@ mod tests {
         draws
     }
 
+    /// Pitfall D05: the ends of the unit interval come up once in 2^53 draws, and give a number like any other.
+    #[test]
+    fn draws_at_the_ends_of_the_unit_interval_are_finite() {
+        for Case(json, ..) in CASES {
+            let law = read(json);
+            for bits in [0, 1, (1 << 11) - 1, 1 << 11, 1 << 63, (1 << 63) - 1, u64::MAX - (1 << 11), u64::MAX] {
+                // The ziggurat takes its layer from the lowest bits.
+                for bits in (0..=255).map(|layer| bits & !255 | layer) {
+                    for then_zeros in [true, false] {
+                        let mut stream = Stream::starting_with(bits, then_zeros);
+                        let draws = [law.sample(&mut stream), law.sample(&mut stream)];
+                        let fits = |x: f64| (0.0..1e100).contains(&x);
+                        assert!(draws.into_iter().all(fits), "{json}: {draws:?} from {bits:x}, {then_zeros}");
+                    }
+                }
+            }
+        }
+    }
+
     /// Results of old versions can be had again only while the draws stay the same.
     #[test]
     fn first_draws_are_pinned() {

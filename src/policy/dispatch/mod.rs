@@ -75,6 +75,7 @@ mod probe;
 mod weighting;
 
 pub use fallback::Fallback;
+pub(crate) use shortest_delay::is_equal;
 pub use weighting::Weighting;
 
 macro_rules! strategies {

@@ -1,6 +1,7 @@
 //! One of the servers of least cost, ties uniformly.
 
 use super::{Law, NOTHING, State};
+use crate::policy::dispatch::is_equal;
 
 /// What a server costs, from its length and rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,7 +48,7 @@ impl<'a> Least<'a> {
 
     /// Adds a part of the jobs, spread evenly over the groups of this cost.
     fn add(&self, part: f64, groups: &[(usize, usize)], cost: f64, law: &mut Law) {
-        let tied = || groups.iter().filter(|&&(class, k)| self.cost(class, k) == cost);
+        let tied = || groups.iter().filter(|&&(class, k)| is_equal(self.cost(class, k), cost));
         let total: f64 = tied().map(|&(class, k)| self.state.at(class, k)).sum();
         for &(class, k) in tied() {
             law[class][k] += part * self.state.at(class, k) / total;
@@ -71,7 +72,7 @@ impl<'a> Least<'a> {
         let least = self.least(&groups);
         let mut falling: Vec<(f64, usize, usize, f64)> = groups
             .iter()
-            .filter(|&&(class, k)| k > 0 && self.cost(class, k - 1) < least)
+            .filter(|&&(class, k)| k > 0 && !is_equal(least, self.cost(class, k - 1)))
             .map(|&(class, k)| {
                 let flow = self.state.classes[class].0 * self.state.at(class, k);
                 (self.cost(class, k - 1), class, k - 1, flow)
@@ -80,7 +81,7 @@ impl<'a> Least<'a> {
         falling.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut law = self.state.empty_law();
         let mut left = 1.0;
-        for group in falling.chunk_by(|a, b| a.0 == b.0) {
+        for group in falling.chunk_by(|a, b| is_equal(b.0, a.0)) {
             let flow: f64 = group.iter().map(|falling| falling.3).sum();
             let part = if flow < left * arrival_rate { flow / arrival_rate } else { left };
             for &(_, class, k, own) in group {

@@ -50,7 +50,9 @@ fn strategies() -> Vec<Dispatch> {
 /// Each of some hundred comparisons raises a false alarm with probability 1e-5; seeds are fixed.
 #[test]
 fn the_law_is_that_of_the_choosers() {
-    for classes in [vec![(6, 1.0)], vec![(4, 1.0), (3, 3.0)], vec![(2, 0.5), (2, 1.0), (2, 2.0)]] {
+    for classes in
+        [vec![(6, 1.0)], vec![(4, 1.0), (3, 3.0)], vec![(2, 0.5), (2, 1.0), (2, 2.0)], vec![(3, 0.1), (3, 0.3)]]
+    {
         let servers = servers(&classes);
         let n = servers.len() as usize;
         for lengths in [&[0, 0, 1, 2, 2, 5, 3][..n], &[2, 1, 3, 3, 1, 1, 2][..n], &[4, 4, 2, 4, 2, 9, 2][..n]] {
@@ -87,6 +89,18 @@ fn judge(dispatch: &Dispatch, servers: &Servers, lengths: &[u32], law: &Law) {
     if possible > 1 {
         let limit = ChiSquared::new(f64::from(possible - 1)).expect("freedom").inverse_cdf(1.0 - 1e-5);
         assert!(chi_square < limit, "{dispatch:?} in {lengths:?}: {chi_square} over {limit}, {law:?}");
+    }
+}
+
+/// One job at rate 0.1 takes as long as three at 0.3, though 0.3 is not three times 0.1 in binary.
+#[test]
+fn ties_on_paper_are_ties_in_the_law() {
+    let servers = servers(&[(1, 0.1), (1, 0.3)]);
+    for (text, lengths) in [(r#"{"shortest_delay": {}}"#, [0, 2]), (r#"{"shortest_normalized": {}}"#, [1, 3])] {
+        let dispatch: Dispatch = serde_json::from_str(text).expect("a strategy");
+        let law = LevelLaw::new(&dispatch, &servers).expect("a law").of_counts(&counts(&servers, &lengths));
+        let found = [law[0][lengths[0] as usize], law[1][lengths[1] as usize]];
+        assert_eq!(found, [0.5, 0.5], "{text}: {law:?}");
     }
 }
 

@@ -1,0 +1,89 @@
+//! What a run of years would meet, met by construction: a clock near its limit, rates far from 1, and the same digits.
+
+use herdsim::experiment::run_replication;
+use herdsim::measure::{Metric, Record};
+use herdsim::scenario::Plan;
+use std::fmt::Write;
+
+fn plan(text: &str, origin: &str) -> Plan {
+    Plan::read(text, origin, "test", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn value(record: &Record, metric: Metric) -> f64 {
+    let reading = record.readings.iter().find(|reading| reading.metric == metric && reading.key.is_empty());
+    reading.and_then(|reading| reading.value).unwrap_or_else(|| panic!("{metric:?} is missing"))
+}
+
+/// Jobs that come when the clock has gone to its limit: it tells them apart, and their delays, which are not differences
+/// of readings of the clock, are exact.
+#[test]
+fn near_its_limit_the_clock_still_tells_events_apart() {
+    let folder = tempfile::TempDir::new().expect("temporary folders can be made");
+    let start = 4.0e12;
+    let mut trace = "time,size\n".to_owned();
+    for i in 0..500 {
+        // Pairs: the second of each waits for the first.
+        writeln!(trace, "{},0.5\n{},0.5", start + 2.0 * f64::from(i), start + 2.0 * f64::from(i)).expect("text grows");
+    }
+    std::fs::write(folder.path().join("late.csv"), trace).expect("the folder can be written to");
+    let origin = folder.path().join("case.yaml");
+    let text = format!(
+        "servers: 1\narrivals: {{trace: {{file: late.csv}}}}\npolicy: {{dispatch: random}}\n\
+         run: {{warmup: {start:e}, time: 1000, replications: 1}}\nmeasure: {{trajectory: {{step: 1}}}}\n"
+    );
+    let plan = plan(&text, origin.to_str().expect("temporary folders have plain names"));
+    let record = run_replication(&plan, 0).expect("short queues");
+    let balance = &record.balance;
+    assert!(balance.counts_agree() && balance.arrived >= 998, "{balance:?}");
+    assert!(balance.relative_gap() < 1e-3, "{balance:?}");
+    let response = record.response.as_ref().expect("delays are on").moments();
+    assert_eq!((response.min(), response.max()), (Some(0.5), Some(1.0)));
+    assert!((value(&record, Metric::Utilization) - 0.5).abs() < 1e-2);
+}
+
+fn scaled(engine: &str, exponent: i32) -> Record {
+    let factor = 2_f64.powi(exponent);
+    let text = format!(
+        "engine: {engine}\nservers: [{{count: 6, rate: {:e}}}]\narrival_rate: {:e}\n\
+         policy: {{dispatch: {{power_of_d: {{d: 2}}}}}}\nrun: {{warmup: {:e}, time: {:e}, replications: 1, seed: 3}}\n\
+         measure: {{burst_size: false, coincidence_window: 0}}\n",
+        factor,
+        4.5 * factor,
+        50.0 / factor,
+        400.0 / factor
+    );
+    run_replication(&plan(&text, "test"), 0).expect("short queues")
+}
+
+/// All rates times a power of two: the same jobs, and every time divided by it exactly, in every engine.
+#[test]
+fn all_engines_scale_by_powers_of_two() {
+    for engine in ["event", "clock", "occupancy"] {
+        let base = scaled(engine, 0);
+        for exponent in [-40, 40, 200] {
+            let other = scaled(engine, exponent);
+            let unit = 2_f64.powi(-exponent);
+            assert_eq!(base.balance.arrived, other.balance.arrived);
+            assert_eq!(base.balance.integral * unit, other.balance.integral, "{engine} {exponent}");
+            assert_eq!(base.readings.len(), other.readings.len());
+            for (here, there) in base.readings.iter().zip(&other.readings) {
+                let power = match here.metric.unit() {
+                    "time" => 1,
+                    "time^2" => 2,
+                    "jobs/time" => -1,
+                    _ => 0,
+                };
+                let expected = here.value.map(|x| x * unit.powi(power));
+                let key = (here.metric, &here.key);
+                let (Some(x), Some(y)) = (expected, there.value) else {
+                    assert_eq!(expected.is_some(), there.value.is_some(), "{engine} {exponent} {key:?}");
+                    continue;
+                };
+                // Laws computed from what jobs found go through logarithms, which do not scale.
+                let exact = engine == "event";
+                let same = if exact { x == y } else { (x - y).abs() <= 1e-12 * x.abs() };
+                assert!(same, "{engine} {exponent} {key:?}: {x:e} and {y:e}");
+            }
+        }
+    }
+}
