@@ -296,7 +296,8 @@ fn a_trace_of_poisson_times_is_the_poisson_run() {
     }
     let desk = Desk::new(text);
     let rest = format!(
-        "servers: 9\ndispatchers: 3\npolicy: {{dispatch: shortest, information: {{pull: {{delay: 1}}}}}}\n\
+        "engine: event\nservers: 9\ndispatchers: 3\n\
+         policy: {{dispatch: shortest, information: {{pull: {{delay: 1}}}}}}\n\
          run: {{warmup: 100, time: {}, replications: 1, seed: 8}}",
         (now - 101.0).floor()
     );
