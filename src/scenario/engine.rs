@@ -70,7 +70,7 @@ pub(super) fn choose(
 fn occupancy_can(system: &System, policy: &Policy, measure: &Measure) -> Result<(), Fault> {
     OccupancyEngine::validate(system, policy)?;
     if policy.asks_at_random() {
-        let rule = "counts its messages by what it draws, which the occupancy engine does not draw";
+        let rule = "counts messages by what it draws, which the occupancy engine does not draw";
         return Err(Fault::at("policy.dispatch", rule, "write engine: clock"));
     }
     let rule = "asks which server a job went to, and the occupancy engine keeps counts of servers only";
