@@ -3,8 +3,9 @@
 use super::table::{STYLE, table};
 use super::{Failure, print};
 use crate::measure::Metric;
-use crate::output::{Comparison, Doubt, Format, Results, Summary, TABLES, TableWriter, interval, number};
+use crate::output::{Comparison, Doubt, Estimate, Format, Results, Summary, TABLES, TableWriter, interval, number};
 use crate::scenario::Study;
+use crate::theory::Kind;
 use comfy_table::{CellAlignment, Table};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -65,7 +66,7 @@ impl<'a> Tables<'a> {
                 row.push(number(estimate.and_then(|estimate| estimate.estimate)));
                 let half = estimate.and_then(|estimate| Some((estimate.high? - estimate.low?) / 2.0));
                 row.push(number(half));
-                row.push(number(estimate.and_then(|estimate| estimate.theory)));
+                row.push(estimate.map_or_else(|| number(None), theory));
             }
             row.push(results.manifest.replications.to_string());
             self.points.add_row(row);
@@ -98,6 +99,10 @@ impl<'a> Tables<'a> {
         }
         if !compared.is_empty() {
             let _ = writeln!(text, "{}", comparison(self.study, compared));
+            let rows = compared.iter().filter(|row| SHOWN.contains(&row.metric)).count();
+            if rows > ROWS {
+                let _ = writeln!(text, "The first {ROWS} of {rows} comparisons; all are in the table comparison");
+            }
         }
         let _ = writeln!(text, "Results are in {}", folder.display());
         if let Some(report) = report {
@@ -128,6 +133,12 @@ fn heading(results: &Results) -> String {
         manifest.engine,
         manifest.duration_seconds,
     )
+}
+
+/// What theory says; a bound looks like one.
+fn theory(estimate: &Estimate) -> String {
+    let bound = if estimate.theory_kind == Some(Kind::Bound) && estimate.theory.is_some() { ">= " } else { "" };
+    format!("{bound}{}", number(estimate.theory))
 }
 
 /// Differences from the baseline and what pairing saved.

@@ -73,17 +73,23 @@ impl<'a> Figures<'a> {
         Self { only_full: true, ..Self::of(study, wanted) }
     }
 
-    /// All figures that there can be: those that suit, and the laws of the points.
+    /// All figures that there can be: those that the scenario names, those that suit, and the laws of the points.
     pub fn all(study: &'a Study) -> Self {
         let mut all = Self::suitable(study);
-        for name in FigureName::ALL {
-            if !all.wanted.contains(&Wanted::Named(name)) {
-                all.wanted.push(Wanted::Named(name));
-            }
-        }
-        for wanted in study.points[0].plan.scenario.plot.iter().flatten() {
-            if !all.wanted.contains(wanted) {
-                all.wanted.push(wanted.clone());
+        let named: Vec<Wanted> = study.points[0].plan.scenario.plot.iter().flatten().cloned().collect();
+        // A metric that the scenario has a figure of is not shown a second time in the way that suits.
+        let metric = |wanted: &Wanted| match wanted {
+            Wanted::Metric(asked) => Some(asked.metric),
+            Wanted::Named(_) => None,
+        };
+        let again = |wanted: &Wanted| {
+            named.contains(wanted) || metric(wanted).is_some_and(|one| named.iter().any(|n| metric(n) == Some(one)))
+        };
+        let others: Vec<Wanted> = all.wanted.drain(..).chain(FigureName::ALL.map(Wanted::Named)).collect();
+        all.wanted = named.clone();
+        for wanted in others {
+            if !again(&wanted) && !all.wanted.contains(&wanted) {
+                all.wanted.push(wanted);
             }
         }
         all
