@@ -470,6 +470,22 @@ fn quick_is_checked_with_the_scenario() {
     }
 }
 
+/// Results have a `scenario.yaml` of their own, which must not take the place of the one they are made from.
+#[test]
+fn a_scenario_is_not_replaced_by_its_results() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = folder.path().join("scenario.yaml");
+    let text = "servers: 2 # mine\nload: 0.5\npolicy: {dispatch: random}\nrun: {time: 10}\n";
+    fs::write(&scenario, text).expect("a file");
+    let mut command = Command::cargo_bin("herdsim").expect("the program is built");
+    let output = command.current_dir(folder.path()).args(["run", "scenario.yaml", "-o", ".", "--force"]).output();
+    let output = output.expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("name another directory"));
+    assert_eq!(fs::read_to_string(&scenario).expect("it is there"), text);
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is written");
+}
+
 #[test]
 fn results_are_replaced_only_when_forced() {
     let desk = Desk::new();

@@ -26,6 +26,6 @@ impl Compare {
                            the scenario, or use --policy twice or more";
             return Err(Failure::Input(message.to_owned()));
         }
-        self.options.execute(&study)
+        self.options.execute(&study, self.source.file())
     }
 }

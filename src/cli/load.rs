@@ -5,7 +5,7 @@ use crate::scenario::{Changes, DEFAULT, ScenarioError, Study};
 use clap::Args;
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Largest scenario file that is read; people write a few kilobytes.
 const LARGEST: u64 = 16 << 20;
@@ -52,6 +52,11 @@ impl Source {
     /// Reads and resolves the scenario, to compare these policies, or those that it names itself.
     pub(super) fn study_comparing(&self, policies: &[String]) -> Result<Study, Failure> {
         self.read(policies, false)
+    }
+
+    /// The scenario file, if one is named.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     fn read(&self, policies: &[String], theory_only: bool) -> Result<Study, Failure> {

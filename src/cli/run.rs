@@ -63,19 +63,29 @@ pub(super) struct Options {
 
 impl Run {
     pub(super) fn execute(self) -> Result<(), Failure> {
-        self.options.execute(&self.source.study()?)
+        self.options.execute(&self.source.study()?, self.source.file())
     }
 }
 
 impl Options {
     /// Runs a study.
-    pub(super) fn execute(self, study: &Study) -> Result<(), Failure> {
+    pub(super) fn execute(self, study: &Study, input: Option<&Path>) -> Result<(), Failure> {
         let shard = match &self.shard {
             None => Shard::WHOLE,
             Some(argument) => argument.shard().map_err(Failure::Input)?,
         };
         let threads = memory::threads(study, self.threads)?;
         let output = self.output.clone().unwrap_or_else(|| Path::new("results").join(portable_name(&study.name)));
+        let resolved = output.join("scenario.yaml").canonicalize().ok();
+        if let (Some(input), true) = (input, resolved.is_some())
+            && input.canonicalize().ok() == resolved
+            && !self.resume
+        {
+            // The results have a scenario.yaml of their own, which would take its place.
+            let message =
+                format!("{}: would be replaced by results\n  help: name another directory with -o", input.display());
+            return Err(Failure::Input(message));
+        }
         let claim = match (self.force, self.resume) {
             (true, _) => Claim::Replace,
             (_, true) => Claim::Resume,
