@@ -119,17 +119,10 @@ impl Measure {
 
     /// Whether all that is measured are counts and averages that a memoryless engine can keep by itself.
     pub fn can_be_counted(&self, system: &System, policy: &Policy) -> bool {
-        let servers = &system.servers;
-        let prompt = match &policy.information {
-            Information::Exact(exact) => exact.query_delay.is_zero() || policy.dispatch.lengths_asked(servers) == 0,
-            Information::Delayed(_) => policy.information.is_exact(),
-            Information::None => true,
-            Information::Rules(rules) => rules.are_prompt(),
-        };
         let looks_at_estimates = policy.information.is_local() && (self.estimates || self.estimate_age);
-        prompt
+        policy.information.is_prompt()
             && !looks_at_estimates
-            && servers.classes().len() == 1
+            && system.servers.classes().len() == 1
             && self.trajectory.is_none()
             && self.snapshots.is_none()
             && !(self.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1)

@@ -5,7 +5,7 @@ use super::plan::Plan;
 use crate::engine::{ClockEngine, Holding, OccupancyEngine};
 use crate::measure::Measure;
 use crate::model::{Fault, System, Window};
-use crate::policy::{Information, Policy};
+use crate::policy::Policy;
 
 /// An engine of continuous or slotted time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,16 +134,8 @@ impl Plan {
             || measure.snapshots.is_some()
             || (measure.burst_size && !self.is_counted())
             || (measure.coincidence_window.get() > 0.0 && system.dispatchers.len() > 1);
-        let messages = match &policy.information {
-            Information::Exact(exact) => !exact.query_delay.is_zero(),
-            Information::Delayed(delayed) => delayed.age.get() > 0.0,
-            Information::None => false,
-            Information::Rules(rules) => {
-                rules.periodic.is_some() || rules.channels().any(|channel| !channel.delay.is_zero())
-            }
-        };
         // A window that the clock strikes in only a few times would tell the steps apart from real time.
         let strikes = (system.arrivals.rate + system.servers.total_rate()) * window.length();
-        probes || messages || strikes < 1e3
+        probes || !policy.information.is_prompt() || strikes < 1e3
     }
 }

@@ -106,13 +106,7 @@ impl<'a> ClockEngine<'a> {
         let mut engine = Self {
             system,
             local: policy.information.is_local(),
-            is_prompt: servers.classes().len() == 1
-                && match &policy.information {
-                    Information::Exact(exact) => exact.query_delay.is_zero() || need == Need::Nothing,
-                    Information::Delayed(_) => policy.information.is_exact(),
-                    Information::None => true,
-                    Information::Rules(rules) => rules.are_prompt(),
-                },
+            is_prompt: servers.classes().len() == 1 && policy.information.is_prompt(),
             lengths_asked: match &policy.information {
                 Information::Exact(_) => policy.dispatch.lengths_asked(servers),
                 _ => 0,

@@ -120,6 +120,16 @@ impl Information {
         }
     }
 
+    /// Whether nothing takes time: jobs do not wait for answers, no picture is late, messages are there at once and none is
+    /// sent on a schedule.
+    pub fn is_prompt(&self) -> bool {
+        match self {
+            Self::Exact(_) | Self::Delayed(_) => self.is_exact(),
+            Self::None => true,
+            Self::Rules(rules) => rules.periodic.is_none() && rules.channels().all(|channel| channel.delay.is_zero()),
+        }
+    }
+
     /// The update rules; none for exact information and for none.
     pub fn rules(&self) -> Rules {
         match self {
@@ -173,11 +183,6 @@ impl Rules {
         let mut delays = self.channels().map(|channel| channel.delay);
         let Some(first) = delays.next() else { return true };
         matches!(first, Law::Constant(_)) && delays.all(|delay| delay == first)
-    }
-
-    /// Whether nothing ever takes time: messages are there at once, and none is sent on a schedule.
-    pub fn are_prompt(&self) -> bool {
-        self.periodic.is_none() && self.channels().all(|channel| channel.delay.is_zero())
     }
 
     /// Whether no rule is in force.
