@@ -1,7 +1,7 @@
 //! Arrivals as a person writes them, and what they come to.
 
 use super::file::Scenario;
-use super::plan::{BOUNDS, check_bounds, mean_one};
+use super::resolve::{BOUNDS, check_bounds, mean_one};
 use crate::model::arrivals::{BatchPoisson, BatchSize, Bounds, MarkovModulated, Process, Trace, TraceError};
 use crate::model::{Arrivals, Count, Fault, Law, NonNegative, Positive, Servers};
 use schemars::JsonSchema;

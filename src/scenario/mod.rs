@@ -12,6 +12,7 @@ mod memory;
 mod plan;
 mod plot;
 mod quick;
+mod resolve;
 mod scaling;
 mod schema;
 mod study;
