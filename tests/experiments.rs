@@ -363,6 +363,66 @@ fn precision_adds_replications() {
 }
 
 /// The transient is found and left out: the mean of many replications that start empty is that of the steady state.
+/// Replications of the M/M/1 queue so short that their own variances and quantiles are far off on average: those of all of
+/// them together are not. By chance a score exceeds 4 once in 16,000.
+#[test]
+fn variances_and_quantiles_are_those_of_all_replications() {
+    let desk = Desk::new(
+        "servers: 1\nload: 0.8\npolicy: {dispatch: random}\nmeasure: {quantiles: [0.5, 0.9, 0.99]}\n\
+         run: {warmup: 200, time: 100, replications: 3000, seed: 5}\n",
+    );
+    for engine in ["event", "clock"] {
+        desk.run(engine, &["--set", &format!("engine={engine}")]);
+        let rows = rows(&desk.path(engine).join("estimates.csv"));
+        let within = csv_column_mean(&desk.path(engine).join("replications.csv"), "jobs_variance");
+        assert!(
+            within < 0.7 * 20.0,
+            "the variance within replications is {within} on average, and too near to be a test"
+        );
+        for (metric, key, exact) in [
+            ("jobs_variance", "", 20.0),
+            ("response_time_variance", "", 25.0),
+            ("tail_fraction_variance", "3", 0.512 * 0.488),
+            ("response_time_quantile", "0.5", 5.0 * 2_f64.ln()),
+            ("response_time_quantile", "0.9", 5.0 * 10_f64.ln()),
+            ("response_time_quantile", "0.99", 5.0 * 100_f64.ln()),
+        ] {
+            let row = only(&rows, metric, key)[0];
+            let z = (number(row, "estimate") - exact) / number(row, "std_error");
+            assert!(z.abs() < 4.0, "{engine}: {metric} {key} is {z} standard errors from {exact}");
+            assert!(number(row, "low") < number(row, "estimate") && number(row, "estimate") < number(row, "high"));
+        }
+    }
+}
+
+/// The mean of a metric over the rows of a table of replications.
+fn csv_column_mean(path: &Path, metric: &str) -> f64 {
+    let rows = rows(path);
+    let values: Vec<f64> = only(&rows, metric, "").into_iter().map(|row| number(row, "value")).collect();
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Intervals of 95 % hold the quantile in about 95 of 100 experiments where enough independent jobs lie above it, and
+/// where they may not a warning says so. By chance fewer than 88 of 100 hold it once in 400.
+#[test]
+fn intervals_of_quantiles_hold_them() {
+    let desk = Desk::new(
+        "servers: 1\nload: 0.6\npolicy: {dispatch: random}\nmeasure: {quantiles: [0.9, 0.99]}\n\
+         run: {warmup: 50, time: 5000, replications: 10}\nsweep: {run.seed: 1..100:integer}\n",
+    );
+    desk.run("results", &[]);
+    let rows = rows(&desk.path("results").join("estimates.csv"));
+    for (key, exact) in [("0.9", 2.5 * 10_f64.ln()), ("0.99", 2.5 * 100_f64.ln())] {
+        let quantiles = only(&rows, "response_time_quantile", key);
+        assert_eq!(quantiles.len(), 100);
+        let held = quantiles.iter().filter(|row| number(row, "low") <= exact && exact <= number(row, "high")).count();
+        assert!(held >= 88, "{held} of 100 intervals hold the {key}-quantile");
+    }
+    let short = ["--set", "run.time=100", "--set", "measure.quantiles=[0.999]", "--set", "sweep="];
+    let said = desk.ok(&[&["run", "scenario.yaml", "-q", "-o", "short"], &short[..]].concat());
+    assert!(said.contains("too few independent jobs"), "{said}");
+}
+
 #[test]
 fn automatic_warm_up_leaves_no_bias() {
     let text = "servers: 1\nload: 0.95\npolicy: {dispatch: random}\nrun: {replications: 60, seed: 11}\n";

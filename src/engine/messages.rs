@@ -93,6 +93,11 @@ impl Messages {
         }
     }
 
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// When the first message arrives.
     #[inline]
     pub(super) fn first(&self) -> Option<Key> {

@@ -53,6 +53,11 @@ impl<T> Pending<T> {
         self.0.pop().map(|entry| entry.event)
     }
 
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

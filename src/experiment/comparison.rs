@@ -1,6 +1,6 @@
 //! Policies beside a baseline that met the same arrivals and job sizes.
 
-use super::estimates::{Values, columns};
+use super::columns::{Values, columns};
 use crate::output::{Comparison, Results};
 use crate::scenario::Plan;
 use crate::stats::compare as compare_samples;

@@ -1,64 +1,74 @@
 //! Estimates over replications, metric by metric.
 
-use crate::measure::{DelayHistogram, Metric, Weight};
+use super::columns::{Columns, Values, columns};
+use super::pooled::{Pooled, Quantiles, keep};
+use crate::measure::{Metric, Outlines};
 use crate::output::{Estimate, Replication};
 use crate::scenario::Plan;
-use crate::stats::{BatchMeans, Batching, Confidence, Interval, Sample, batch_means};
-use std::collections::BTreeMap;
+use crate::stats::{BatchMeans, Batching, Confidence, Interval, batch_means};
+
+/// Replications, or the parts of one, and how their delays are spread.
+pub(super) type Measured<'a> = (&'a mut [Replication], &'a [Outlines]);
 
 /// All estimates in the order of the metrics, and keys in theirs. Without a steady state there is nothing that an
-/// interval could hold: estimates have none unless `steady`.
+/// interval could hold: estimates have none unless `steady`. Replications are told what they contribute to estimates
+/// that are not means of their readings. The pooled quantiles come with them.
 pub(super) fn estimates(
     plan: &Plan,
-    replications: &[Replication],
-    response: Option<&DelayHistogram>,
-    waiting: Option<&DelayHistogram>,
-    parts: &[Replication],
+    pooled: &Pooled<'_>,
+    (replications, outlines): Measured<'_>,
+    (parts, of_parts): (&[Replication], &[Outlines]),
     steady: bool,
-) -> Vec<Estimate> {
-    let in_parts = columns(parts);
+) -> (Vec<Estimate>, Quantiles) {
+    let mut found = columns(replications);
+    let mut quantiles =
+        pooled.replace(&mut found, replications, outlines, |sample| Interval::of_sample(sample, plan.confidence));
+    keep(&found, replications);
+    let mut in_parts = Columns::new();
+    if let Some(batching) = plan.batching {
+        in_parts = columns(parts);
+        quantiles = pooled.replace(&mut in_parts, parts, of_parts, |sample| {
+            batch_means(sample, batching, plan.confidence).map(|batches| batches.interval)
+        });
+    }
     let predictions = plan.predictions();
     let mut estimates = Vec::new();
-    for (metric, keys) in columns(replications) {
+    for (metric, keys) in found {
         for (key, column) in keys {
             let values = Values::of(metric, &column, replications);
-            let interval = match plan.batching {
-                None => Interval::of_sample(values.sample(), plan.confidence),
-                Some(batching) => {
-                    // What one run gives is the estimate; its parts give the width.
-                    let only = Interval::of_sample(values.sample(), plan.confidence);
-                    let batches = in_parts
-                        .get(&metric)
-                        .filter(|_| !metric.is_of_second_order())
-                        .and_then(|keys| keys.iter().find(|(other, _)| other.text == key.text))
-                        .and_then(|(_, column)| of_batches(metric, column, parts, batching, plan.confidence));
-                    only.map(|only| batches.map_or(only, |batches| batches.interval.about(only.mean)))
-                }
-            };
-            let pooled = match metric {
-                Metric::ResponseTimeQuantile => response,
-                Metric::WaitingTimeQuantile => waiting,
-                _ => None,
-            };
+            let mut interval = Interval::of_sample(values.sample(), plan.confidence);
+            if let Some(batching) = plan.batching {
+                // What one run gives is the estimate; its parts give the width.
+                let column = in_parts.get(&metric).filter(|_| !metric.is_no_mean()).and_then(|keys| keys.get(&key));
+                let batches = column.and_then(|column| of_batches(metric, column, parts, batching, plan.confidence));
+                interval = interval.map(|only| batches.map_or(only, |batches| batches.interval.about(only.mean)));
+            }
             // The quantile of all jobs, not the mean of quantiles.
-            let point = pooled.map(|histogram| key.text.parse().ok().and_then(|q| histogram.quantile(q)));
+            let quantile = quantiles.get(&(metric, key.text.clone())).copied();
+            let estimate = quantile.map_or(interval.map(|interval| interval.mean), |(point, _)| Some(point));
+            let (ends, std_error) = match quantile {
+                Some((_, found)) => (found.map(|found| (found.low, found.high)), found.map(|found| found.std_error)),
+                None => (
+                    interval.and_then(|interval| interval.low().zip(interval.high())),
+                    interval.and_then(|interval| interval.std_error),
+                ),
+            };
+            let ends = ends.filter(|_| steady);
             let theory = predictions.of(metric, &key.text);
-            let estimate = point.unwrap_or(interval.map(|interval| interval.mean));
-            let shown = interval.zip(estimate).filter(|_| steady).map(|(interval, point)| interval.about(point));
             estimates.push(Estimate {
                 metric,
                 estimate,
-                low: shown.and_then(|interval| interval.low()),
-                high: shown.and_then(|interval| interval.high()),
-                std_error: shown.and_then(|interval| interval.std_error),
-                replications: values.values.len() as u64,
+                low: ends.map(|(low, _)| low),
+                high: ends.map(|(_, high)| high),
+                std_error: std_error.filter(|_| steady),
+                replications: values.len() as u64,
                 theory: theory.map(|theory| theory.value),
                 theory_kind: theory.map(|theory| theory.kind),
                 key: key.text,
             });
         }
     }
-    estimates
+    (estimates, quantiles)
 }
 
 /// The interval from the parts of a single run; none if a part has no value.
@@ -70,128 +80,8 @@ pub(super) fn of_batches(
     confidence: Confidence,
 ) -> Option<BatchMeans> {
     let values = Values::of(metric, column, parts);
-    if values.values.len() < parts.len() {
+    if values.len() < parts.len() {
         return None;
     }
     batch_means(values.sample(), batching, confidence)
-}
-
-/// The values of a metric by replication, with their weights where it is a ratio.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Values {
-    values: Vec<f64>,
-    /// Empty where all weigh the same.
-    weights: Vec<f64>,
-}
-
-impl Values {
-    /// The values that there are.
-    pub(super) fn of(metric: Metric, column: &[Option<f64>], replications: &[Replication]) -> Self {
-        let mut found = Self::default();
-        for (value, replication) in column.iter().zip(replications) {
-            if let Some(value) = value {
-                found.add(metric, *value, replication);
-            }
-        }
-        found
-    }
-
-    /// The values of two columns, where both have one.
-    pub(super) fn pairs(
-        metric: Metric,
-        (first, of_first): (&[Option<f64>], &[Replication]),
-        (second, of_second): (&[Option<f64>], &[Replication]),
-    ) -> (Self, Self) {
-        let mut found = (Self::default(), Self::default());
-        for (value, replication) in first.iter().zip(of_first) {
-            let same = of_second.iter().position(|other| other.replication == replication.replication);
-            let other = same.and_then(|i| second.get(i).copied().flatten().map(|value| (value, &of_second[i])));
-            if let (Some(value), Some((other, of_other))) = (value, other) {
-                found.0.add(metric, *value, replication);
-                found.1.add(metric, other, of_other);
-            }
-        }
-        found
-    }
-
-    fn add(&mut self, metric: Metric, value: f64, replication: &Replication) {
-        self.values.push(value);
-        match metric.weight() {
-            Weight::Equal => {}
-            Weight::Arrived => self.weights.push(replication.arrived as f64),
-            Weight::Joined => self.weights.push(replication.joined as f64),
-        }
-    }
-
-    /// The sample to estimate from.
-    pub(super) fn sample(&self) -> Sample<'_> {
-        // Numbers of jobs are finite, and there is one for each value.
-        let weighted = if self.weights.is_empty() { None } else { Sample::weighted(&self.values, &self.weights) };
-        weighted.unwrap_or(Sample::plain(&self.values))
-    }
-}
-
-/// The values of each metric and key, one per replication where there is one.
-pub(super) type Columns = BTreeMap<Metric, BTreeMap<Key, Vec<Option<f64>>>>;
-
-/// A key such as `7`, `0.99`, `fast` or `fast/7`, ordered by its name first and its number then.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Key {
-    /// Place of the name among those of the metric.
-    rank: usize,
-    number: f64,
-    pub(super) text: String,
-}
-
-impl Eq for Key {}
-
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Key {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.rank.cmp(&other.rank).then(self.number.total_cmp(&other.number)).then_with(|| self.text.cmp(&other.text))
-    }
-}
-
-/// The name and the number of a key.
-fn parts(key: &str) -> (&str, f64) {
-    let (name, last) = key.rsplit_once('/').map_or(("", key), |(name, last)| (name, last));
-    last.parse().map_or((key, 0.0), |number| (name, number))
-}
-
-/// The values of each metric and key, by replication. Where a replication measured a metric but did not meet a key, a
-/// fraction or a count is 0.
-pub(super) fn columns(replications: &[Replication]) -> Columns {
-    let mut names: BTreeMap<Metric, Vec<String>> = BTreeMap::new();
-    let mut columns = Columns::new();
-    let mut measured: BTreeMap<Metric, Vec<bool>> = BTreeMap::new();
-    for (i, replication) in replications.iter().enumerate() {
-        for reading in &replication.readings {
-            let (name, number) = parts(&reading.key);
-            let names = names.entry(reading.metric).or_default();
-            let rank = names.iter().position(|known| known == name).unwrap_or_else(|| {
-                names.push(name.to_owned());
-                names.len() - 1
-            });
-            let key = Key { rank, number, text: reading.key.clone() };
-            let column = columns.entry(reading.metric).or_default().entry(key).or_default();
-            column.resize(replications.len(), None);
-            column[i] = reading.value;
-            if reading.value.is_some() {
-                measured.entry(reading.metric).or_insert_with(|| vec![false; replications.len()])[i] = true;
-            }
-        }
-    }
-    for (metric, keys) in columns.iter_mut().filter(|(metric, _)| metric.absent_is_zero()) {
-        let Some(measured) = measured.get(metric) else { continue };
-        for column in keys.values_mut() {
-            let empty = column.iter_mut().zip(measured).filter(|(value, measured)| value.is_none() && **measured);
-            empty.for_each(|(value, _)| *value = Some(0.0));
-        }
-    }
-    columns
 }

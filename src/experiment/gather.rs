@@ -1,9 +1,11 @@
 //! Gathers the records of replications, in order, into one result.
 
+use super::columns::columns;
 use super::distance::squared_distance;
-use super::estimates::{columns, estimates, of_batches};
+use super::estimates::{estimates, of_batches};
+use super::pooled::{Pooled, Quantiles};
 use super::time_course::Courses;
-use crate::measure::{Balance, DelayHistogram, Lengths, Metric, Reading, Record};
+use crate::measure::{Balance, DelayHistogram, Lengths, Metric, Outlines, Reading, Record};
 use crate::model::TimeHistogram;
 use crate::model::Window;
 use crate::output::{Cell, Jobs, Manifest, Replication, Results};
@@ -16,6 +18,11 @@ use std::time::{Duration, SystemTime};
 /// Percent by which the number of jobs has grown from the first half of the window to the second when the backlog is said
 /// to grow: that of an unstable system that starts empty grows by 200, one of a too short warm-up by less.
 const BACKLOG: f64 = 50.0;
+
+/// Relative standard error of the part of the jobs above a quantile at which its interval is doubted: as for 25
+/// independent jobs above it. Measured on the M/M/1 queue at load 0.9, 300 experiments of ten replications: intervals of
+/// 95 % held the 0.9-quantile (error about 0.08) in 94 %, the 0.99-quantile (0.3) in 89 %, the 0.999-quantile (0.6) in 72 %.
+const ERROR_ABOVE: f64 = 0.2;
 
 /// Doubts that leave no steady state to estimate.
 const UNSTEADY: [&str; 3] = ["not_stable", "not_balanced", "backlog_grows"];
@@ -33,6 +40,7 @@ pub(super) struct Gather<'a> {
     early: BTreeMap<u64, Record>,
     next: u64,
     replications: Vec<Replication>,
+    outlines: Vec<Outlines>,
     occupancy: Vec<TimeHistogram>,
     response: Option<DelayHistogram>,
     waiting: Option<DelayHistogram>,
@@ -42,6 +50,7 @@ pub(super) struct Gather<'a> {
     snapshots: Option<Lengths>,
     /// The parts of a single run.
     parts: Vec<Replication>,
+    outlines_of_parts: Vec<Outlines>,
     limit: Option<MeanField>,
 }
 
@@ -55,6 +64,7 @@ impl<'a> Gather<'a> {
             early: BTreeMap::new(),
             next: 0,
             replications: Vec::new(),
+            outlines: Vec::new(),
             occupancy: Vec::new(),
             response: None,
             waiting: None,
@@ -63,6 +73,7 @@ impl<'a> Gather<'a> {
             courses: Courses::default(),
             snapshots: None,
             parts: Vec::new(),
+            outlines_of_parts: Vec::new(),
             limit: plan.mean_field(),
         }
     }
@@ -99,13 +110,17 @@ impl<'a> Gather<'a> {
         for merged in self.occupancy.iter_mut().skip(record.occupancy.len()) {
             merged.add(0, self.window.length());
         }
+        self.outlines.push(record.outlines());
         merge_delays(&mut self.response, record.response);
         merge_delays(&mut self.waiting, record.waiting);
         self.jobs.add(&record.balance);
         self.halves.push(record.halves);
         self.courses.add(&record.trajectory);
         self.snapshots = self.snapshots.take().or(record.snapshots);
-        self.parts.extend((0..).zip(record.parts).map(|(i, part)| of_replication(i, &part.balance, part.readings)));
+        for (i, part) in (0..).zip(record.parts) {
+            self.parts.push(of_replication(i, &part.balance, part.readings));
+            self.outlines_of_parts.push(part.outlines);
+        }
         let mut readings = record.readings;
         if let Some(limit) = &self.limit {
             readings.extend(squared_distance(&readings, limit, f64::from(self.plan.system.servers.len())));
@@ -119,10 +134,17 @@ impl<'a> Gather<'a> {
             self.merge(index, record);
         }
         let plan = self.plan;
-        let warnings = self.warnings();
+        let mut warnings = self.warnings();
         let steady = !warnings.iter().any(|warning| UNSTEADY.contains(&warning.code.as_str()));
-        let estimates =
-            estimates(plan, &self.replications, self.response.as_ref(), self.waiting.as_ref(), &self.parts, steady);
+        let pooled = Pooled {
+            response: self.response.as_ref(),
+            waiting: self.waiting.as_ref(),
+            servers: f64::from(plan.system.servers.len()),
+        };
+        let measured = (&mut self.replications[..], &self.outlines[..]);
+        let parts = (&self.parts[..], &self.outlines_of_parts[..]);
+        let (estimates, quantiles) = estimates(plan, &pooled, measured, parts, steady);
+        warnings.extend(self.thin_quantiles(&quantiles));
         let tick = DelayHistogram::tick_for(plan.system.servers.largest_rate());
         Results {
             point: 0,
@@ -169,8 +191,8 @@ impl<'a> Gather<'a> {
 
     /// How intervals are made.
     fn method(&self) -> String {
-        let replications =
-            "Student t over independent replications; means over jobs as ratios, quantiles from pooled jobs";
+        let replications = "Student t over independent replications; means over jobs as ratios, variances about the mean of all, \
+             quantiles of pooled jobs with Woodruff's interval";
         self.batches().map_or(replications.to_owned(), |batches| batches.interval.method.to_string())
     }
 
@@ -208,7 +230,6 @@ impl<'a> Gather<'a> {
         if !warnings.iter().any(|warning| UNSTEADY.contains(&warning.code.as_str())) {
             warnings.extend(self.width());
         }
-        warnings.extend(self.thin_quantiles());
         warnings
     }
 
@@ -271,21 +292,25 @@ impl<'a> Gather<'a> {
         })
     }
 
-    /// Quantiles beyond what the number of jobs can tell: fewer than ten jobs are expected above them.
-    fn thin_quantiles(&self) -> Option<Warning> {
+    /// Quantiles beyond what the jobs can tell: fewer than ten are expected above them, or not enough that are independent.
+    fn thin_quantiles(&self, quantiles: &Quantiles) -> Option<Warning> {
         let jobs = self.response.as_ref()?.moments().count();
-        let thin: Vec<String> = self
-            .plan
-            .measure
-            .quantiles
-            .iter()
-            .filter(|&&q| jobs > 0 && q < 1.0 && (1.0 - q) * (jobs as f64) < 10.0)
-            .map(f64::to_string)
-            .collect();
+        let is_thin = |q: f64| {
+            let above = (1.0 - q) * jobs as f64;
+            let quantile = quantiles.get(&(Metric::ResponseTimeQuantile, q.to_string()));
+            let error = quantile.and_then(|(_, interval)| interval.map(|interval| interval.error_above));
+            jobs > 0 && q < 1.0 && (above < 10.0 || error.is_some_and(|error| error > ERROR_ABOVE))
+        };
+        let thin: Vec<String> =
+            self.plan.measure.quantiles.iter().filter(|&&q| is_thin(q)).map(f64::to_string).collect();
         (!thin.is_empty()).then(|| {
             Warning::new(
                 "thin_quantiles",
-                format!("fewer than ten of the {jobs} jobs lie above the quantiles {}", thin.join(", ")),
+                format!(
+                    "too few independent jobs, of {jobs} in all, lie above the quantiles {}: their intervals may be too \
+                     narrow; run longer",
+                    thin.join(", ")
+                ),
             )
         })
     }
@@ -293,7 +318,7 @@ impl<'a> Gather<'a> {
 
 fn of_replication(index: u64, balance: &Balance, readings: Vec<Reading>) -> Replication {
     let joined = balance.arrived - balance.blocked;
-    Replication { replication: index, arrived: balance.arrived, joined, readings }
+    Replication { replication: index, arrived: balance.arrived, joined, readings, pooled: Vec::new() }
 }
 
 fn merge_delays(merged: &mut Option<DelayHistogram>, histogram: Option<DelayHistogram>) {

@@ -1,10 +1,12 @@
 //! The composition root: points times replications on all cores, each finished cell kept, gathered in order.
 
+mod columns;
 mod comparison;
 mod distance;
 mod estimates;
 mod gather;
 mod pilot;
+mod pooled;
 mod replication;
 mod schedule;
 mod time_course;

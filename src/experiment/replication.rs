@@ -104,8 +104,9 @@ impl Job for Measured<'_> {
                     return Ok(None);
                 }
                 engine.close(&mut of_part);
-                let Record { readings, balance, .. } = of_part.into_record();
-                parts.push(Part { readings, balance });
+                let record = of_part.into_record();
+                let outlines = record.outlines();
+                parts.push(Part { readings: record.readings, balance: record.balance, outlines });
             }
         }
         engine.close(&mut probes);

@@ -54,6 +54,12 @@ impl DelayHistogram {
         ((within + 1) << octave) - 1
     }
 
+    /// The bucket of a number of ticks: see [`DelayHistogram::last_tick`].
+    pub(super) fn bucket(ticks: u64) -> usize {
+        let octave = (ticks / FIRST as u64).checked_ilog2().unwrap_or(0);
+        octave as usize * FIRST + (ticks >> octave) as usize
+    }
+
     /// Counts delays in a bucket; their moments are known otherwise.
     pub(super) fn count(&mut self, bucket: usize, delays: u64) {
         let ticks = Self::last_tick(bucket);
@@ -262,6 +268,7 @@ mod tests {
             let last = DelayHistogram::last_tick(bucket);
             assert_eq!(histogram.counts.lowest_equivalent(last), next);
             assert_eq!(histogram.counts.highest_equivalent(last), last);
+            assert_eq!((DelayHistogram::bucket(next), DelayHistogram::bucket(last)), (bucket, bucket));
             next = last + 1;
         }
         assert!(DelayHistogram::last_tick(DelayHistogram::BUCKETS - 1) <= i64::MAX as u64);

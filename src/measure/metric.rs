@@ -181,24 +181,30 @@ pub enum Weight {
 }
 
 impl Metric {
-    /// Whether it is a variance or an extreme, of which the mean over parts of a run is not that of the run.
-    pub fn is_of_second_order(self) -> bool {
-        matches!(
-            self,
-            Self::TailFractionVariance
-                | Self::JobsVariance
-                | Self::MaxQueue
-                | Self::ResponseTimeVariance
-                | Self::JobsPerDispatcher
-                | Self::SquaredDistance
-        )
+    /// Whether the mean over parts of a run is not the value of the run: extremes, totals, and squares of means. Variances
+    /// and quantiles count as means here: see [`Metric::mean`] and [`Outline`](super::Outline).
+    pub fn is_no_mean(self) -> bool {
+        matches!(self, Self::MaxQueue | Self::JobsPerDispatcher | Self::SquaredDistance)
+    }
+
+    /// The mean about which this is the variance.
+    pub fn mean(self) -> Option<Self> {
+        match self {
+            Self::TailFractionVariance => Some(Self::TailFraction),
+            Self::JobsVariance => Some(Self::MeanJobs),
+            Self::ResponseTimeVariance => Some(Self::ResponseTimeMean),
+            _ => None,
+        }
     }
 
     /// What a replication counts for.
     pub fn weight(self) -> Weight {
         match self {
             Self::ResponseTimeMean
+            | Self::ResponseTimeVariance
+            | Self::ResponseTimeQuantile
             | Self::WaitingTimeMean
+            | Self::WaitingTimeQuantile
             | Self::WaitingProbability
             | Self::JoinPosition
             | Self::ClassShare => Weight::Joined,

@@ -1,6 +1,6 @@
 //! Exact count, mean, variance, minimum and maximum of a stream of values.
 
-use crate::model::Sum;
+use crate::model::TwoSums;
 use serde::{Deserialize, Serialize};
 
 /// Moments of a stream of values.
@@ -11,31 +11,24 @@ use serde::{Deserialize, Serialize};
 pub struct Moments {
     count: u64,
     shift: f64,
-    sum: Sum,
-    squares: Sum,
+    /// Of the differences and of their squares.
+    sums: TwoSums,
     min: f64,
     max: f64,
 }
 
 impl Default for Moments {
     fn default() -> Self {
-        Self {
-            count: 0,
-            shift: 0.0,
-            sum: Sum::default(),
-            squares: Sum::default(),
-            min: f64::INFINITY,
-            max: f64::NEG_INFINITY,
-        }
+        Self { count: 0, shift: 0.0, sums: TwoSums::default(), min: f64::INFINITY, max: f64::NEG_INFINITY }
     }
 }
 
 impl Moments {
     /// The moments of so many values of which the law is known, with what stands for their extremes.
     pub(super) fn of_law(count: u64, mean: f64, variance: f64, min: f64, max: f64) -> Self {
-        let mut squares = Sum::default();
-        squares.add(variance * count as f64);
-        Self { count, shift: mean, sum: Sum::default(), squares, min, max }
+        let mut sums = TwoSums::default();
+        sums.add([0.0, variance * count as f64]);
+        Self { count, shift: mean, sums, min, max }
     }
 
     /// Adds a value.
@@ -53,8 +46,7 @@ impl Moments {
         self.count += count;
         let difference = x - self.shift;
         let sum = count as f64 * difference;
-        self.sum.add(sum);
-        self.squares.add(sum * difference);
+        self.sums.add([sum, sum * difference]);
         self.min = self.min.min(x);
         self.max = self.max.max(x);
     }
@@ -66,20 +58,20 @@ impl Moments {
 
     /// The mean.
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.shift + self.sum.value() / self.count as f64)
+        (self.count > 0).then(|| self.shift + self.sums.values()[0] / self.count as f64)
     }
 
     /// The sum of the values.
     pub fn total(&self) -> f64 {
-        self.shift * self.count as f64 + self.sum.value()
+        self.shift * self.count as f64 + self.sums.values()[0]
     }
 
     /// The variance of the values, taken as a whole population.
     pub fn variance(&self) -> Option<f64> {
         (self.count > 0).then(|| {
             let n = self.count as f64;
-            let mean = self.sum.value() / n;
-            (self.squares.value() / n - mean * mean).max(0.0)
+            let mean = self.sums.values()[0] / n;
+            (self.sums.values()[1] / n - mean * mean).max(0.0)
         })
     }
 
@@ -105,10 +97,9 @@ impl Moments {
         // The other's differences are from its own shift: move them to this one's.
         let n = other.count as f64;
         let gap = other.shift - self.shift;
-        self.sum.add(other.sum.value());
-        self.sum.add(n * gap);
-        self.squares.add(other.squares.value());
-        self.squares.add(gap * (2.0 * other.sum.value() + n * gap));
+        let [sum, squares] = other.sums.values();
+        self.sums.add([sum, squares]);
+        self.sums.add([n * gap, gap * (2.0 * sum + n * gap)]);
         self.count += other.count;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);

@@ -3,7 +3,7 @@
 use super::census::Census;
 use super::metric::{Metric, Reading};
 use crate::engine::LengthChange;
-use crate::model::{Sum, TimeHistogram};
+use crate::model::{TimeHistogram, TwoSums};
 
 /// The most levels that results list: an unstable system may reach millions.
 pub(super) const LISTED: usize = 1000;
@@ -22,8 +22,8 @@ pub(super) struct Occupancy {
 struct Level {
     count: u64,
     since: f64,
-    area: Sum,
-    squares: Sum,
+    /// Integrals of the count and of its square.
+    areas: TwoSums,
     /// In slotted time: both sums over whole slots, which are whole.
     slots: (u64, u128),
     histogram: TimeHistogram,
@@ -43,8 +43,7 @@ impl Occupancy {
         self.levels.push(Level {
             count,
             since: self.opened,
-            area: Sum::default(),
-            squares: Sum::default(),
+            areas: TwoSums::default(),
             slots: (0, 0),
             histogram: TimeHistogram::default(),
         });
@@ -106,8 +105,7 @@ impl Occupancy {
         let histograms = histograms.chain(std::iter::repeat_with(TimeHistogram::default));
         for ((count, area, squares), histogram) in levels.zip(histograms) {
             let mut level = Level { count, since: time, histogram, ..Level::default() };
-            level.area.add(area);
-            level.squares.add(squares);
+            level.areas.add([area, squares]);
             self.levels.push(level);
         }
     }
@@ -116,22 +114,21 @@ impl Occupancy {
         for (i, level) in self.levels.iter_mut().enumerate() {
             level.advance(time, i < self.histograms);
             let (area, squares) = std::mem::take(&mut level.slots);
-            level.area.add(area as f64);
-            level.squares.add(squares as f64);
+            level.areas.add([area as f64, squares as f64]);
         }
         // A level that was reached for no time is not a state that was measured.
-        while self.levels.last().is_some_and(|level| level.area.value() == 0.0) {
+        while self.levels.last().is_some_and(|level| level.area() == 0.0) {
             self.levels.pop();
         }
     }
 
     pub(super) fn readings(&self, length: f64, readings: &mut Vec<Reading>) {
-        let mean = |level: &Level| level.area.value() / length / self.servers;
+        let mean = |level: &Level| level.area() / length / self.servers;
         for (k, level) in (1..).zip(&self.levels).take(LISTED) {
             readings.push(Reading::keyed(Metric::TailFraction, format!("{k}"), Some(mean(level))));
         }
         for (k, level) in (1..).zip(&self.levels).take(LISTED) {
-            let second = level.squares.value() / length / self.servers / self.servers;
+            let second = level.areas.values()[1] / length / self.servers / self.servers;
             let variance = (second - mean(level).powi(2)).max(0.0);
             readings.push(Reading::keyed(Metric::TailFractionVariance, format!("{k}"), Some(variance)));
         }
@@ -145,13 +142,17 @@ impl Occupancy {
 }
 
 impl Level {
+    /// The integral of the count.
+    fn area(&self) -> f64 {
+        self.areas.values()[0]
+    }
+
     #[inline]
     fn advance(&mut self, time: f64, with_histogram: bool) {
         let elapsed = time - self.since;
         self.since = time;
-        let count = self.count as f64;
-        self.area.add(count * elapsed);
-        self.squares.add(count * count * elapsed);
+        let count = self.count as i64 as f64;
+        self.areas.add([count * elapsed, count * count * elapsed]);
         if with_histogram && elapsed > 0.0 {
             self.histogram.add(self.count, elapsed);
         }

@@ -3,6 +3,7 @@
 use super::balance::Balance;
 use super::delay_histogram::DelayHistogram;
 use super::metric::Reading;
+use super::outline::Outline;
 use super::snapshots::Lengths;
 use super::trajectory::Series;
 use crate::model::TimeHistogram;
@@ -40,4 +41,23 @@ pub struct Part {
     pub readings: Vec<Reading>,
     /// The books.
     pub balance: Balance,
+    /// How response and waiting times are spread, unless switched off.
+    pub outlines: Outlines,
+}
+
+/// How delays are spread, as far as they were measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outlines {
+    /// Response times.
+    pub response: Option<Outline>,
+    /// Waiting times.
+    pub waiting: Option<Outline>,
+}
+
+impl Record {
+    /// How the delays are spread.
+    pub fn outlines(&self) -> Outlines {
+        let of = |delays: &Option<DelayHistogram>| delays.as_ref().map(Outline::of);
+        Outlines { response: of(&self.response), waiting: of(&self.waiting) }
+    }
 }

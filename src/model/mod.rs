@@ -20,6 +20,6 @@ pub use law::Law;
 pub use number::{Count, Fault, NonNegative, Positive, Probability};
 pub use servers::{ServerClass, Servers};
 pub use slots::{CountLaw, Counts, Slots, Split};
-pub use sum::Sum;
+pub use sum::{Sum, TwoSums};
 pub use system::{System, Window};
 pub use time_histogram::{TimeHistogram, Total};

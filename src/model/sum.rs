@@ -29,6 +29,35 @@ impl Sum {
     }
 }
 
+/// Two [`Sum`]s that always grow together, kept side by side: a processor that takes a step of both at once has to wait
+/// when it finds their halves written one by one.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct TwoSums {
+    high: [f64; 2],
+    low: [f64; 2],
+}
+
+impl TwoSums {
+    /// Adds one term to each.
+    #[inline]
+    pub fn add(&mut self, terms: [f64; 2]) {
+        let (high, low) = (self.high, self.low);
+        let (mut totals, mut errors) = ([0.0; 2], [0.0; 2]);
+        for i in 0..2 {
+            totals[i] = high[i] + terms[i];
+            let shadow = totals[i] - high[i];
+            errors[i] = low[i] + ((high[i] - (totals[i] - shadow)) + (terms[i] - shadow));
+        }
+        (self.high, self.low) = (totals, errors);
+    }
+
+    /// The sums so far.
+    #[inline]
+    pub fn values(&self) -> [f64; 2] {
+        [self.high[0] + self.low[0], self.high[1] + self.low[1]]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +73,19 @@ mod tests {
         sum.add(-1e16);
         // A plain sum would have lost every one of the small terms: the spacing of numbers near 1e16 is 2.
         assert_eq!(sum.value(), 125_000.0);
+    }
+
+    #[test]
+    fn two_sums_are_two_sums() {
+        let mut stream = Stream::new(2, 0, Component::Gaps);
+        let (mut one, mut other, mut both) = (Sum::default(), Sum::default(), TwoSums::default());
+        for _ in 0..10_000 {
+            let terms = [stream.exponential().exp(), stream.normal()];
+            one.add(terms[0]);
+            other.add(terms[1]);
+            both.add(terms);
+        }
+        assert_eq!(both.values(), [one.value(), other.value()]);
     }
 
     /// Against whole numbers, which do not round: terms of all sizes, as stretches of time are.

@@ -94,7 +94,7 @@ const WARNINGS: [(&str, &str); 15] = [
     ("not_stable", "The load is 1 or more, or some queue must grow without end: no steady state, so no intervals."),
     ("one_replication", "One replication says nothing of its own error: no intervals."),
     ("precision_not_reached", "run.max_replications were not enough for run.precision."),
-    ("thin_quantiles", "Fewer than ten jobs lie above a quantile: it says little."),
+    ("thin_quantiles", "Fewer than ten jobs, or too few independent ones, lie above a quantile: it says little."),
     ("trace_ends", "The trace has no more jobs before the run ends."),
     ("values_clamped", "Some response times were beyond the histogram: the highest quantiles are too low."),
     ("wide_interval", "The interval of the mean number of jobs is wider than 10 % of it each way: run longer."),

@@ -15,7 +15,8 @@ pub struct Estimate {
     pub metric: Metric,
     /// Which of its values; see [`Metric::key`].
     pub key: String,
-    /// The mean over replications; for a quantile, that of the merged histogram. `None` where nothing was measured.
+    /// The mean over replications; for variances and quantiles, that of all of them together. `None` where nothing was
+    /// measured.
     pub estimate: Option<f64>,
     /// Lower end of the confidence interval.
     pub low: Option<f64>,
@@ -63,6 +64,9 @@ pub struct Replication {
     pub joined: u64,
     /// All values.
     pub readings: Vec<Reading>,
+    /// What it contributes to the variances and quantiles of all replications together, where that is not its own: the
+    /// estimates are the means of these.
+    pub pooled: Vec<Reading>,
 }
 
 /// The mean of a metric over replications at one moment.

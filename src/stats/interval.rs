@@ -71,11 +71,9 @@ impl Interval {
         Self::of_sample(Sample::plain(values), confidence)
     }
 
-    /// The interval of the same width about another point, as for a quantile: the point value comes from the pooled
-    /// observations of all replications, which has less bias than the mean of their quantiles; the width from the
-    /// spread of those over replications.
+    /// The interval of the same width about another point, as for the value of a run where the width comes from its parts.
     pub fn about(self, point: f64) -> Self {
-        Self { mean: point, method: Method::PooledPoint, ..self }
+        Self { mean: point, ..self }
     }
 
     /// Lower end; needs two values.
@@ -166,7 +164,7 @@ mod tests {
     fn about_keeps_the_width() {
         let interval = Interval::of_mean(&[1.0, 2.0, 3.0], Confidence::default()).expect("values");
         let moved = interval.about(2.5);
-        assert_eq!((moved.mean, moved.half_width, moved.method), (2.5, interval.half_width, Method::PooledPoint));
+        assert_eq!((moved.mean, moved.half_width, moved.method), (2.5, interval.half_width, interval.method));
         assert_eq!(moved.high().zip(moved.low()).map(|(high, low)| high + low), Some(5.0));
     }
 

@@ -9,8 +9,8 @@ pub enum Method {
     Replications,
     /// Ratio of two means over independent replications (delta method, Student t).
     RatioEstimator,
-    /// Point value from pooled observations, Student t width from those of the replications.
-    PooledPoint,
+    /// Quantile of pooled observations, its place from their distribution over the replications (Woodruff).
+    PooledQuantile,
     /// Means of consecutive batches that do not overlap.
     BatchMeans {
         /// How many batches.
@@ -36,7 +36,7 @@ impl Method {
     pub const ALL: [Self; 9] = [
         Self::Replications,
         Self::RatioEstimator,
-        Self::PooledPoint,
+        Self::PooledQuantile,
         Self::BatchMeans { batches: 0 },
         Self::OverlappingBatchMeans { batches: 0 },
         Self::PairedDifference,
@@ -54,8 +54,8 @@ impl Method {
             Self::RatioEstimator => {
                 "Interval of a mean over jobs, which is the ratio of two sums over replications: delta method, Student t."
             }
-            Self::PooledPoint => {
-                "The value is that of all jobs together, as for quantiles; the width comes from the values of the replications."
+            Self::PooledQuantile => {
+                "Quantile of all jobs together; its interval is that of the part of the jobs below it, carried over: Woodruff."
             }
             Self::BatchMeans { .. } => {
                 "Interval from one long run cut into batches, whose means count as independent: Student t."
@@ -81,7 +81,7 @@ impl Method {
         match self {
             Self::Replications => "replications",
             Self::RatioEstimator => "ratio_estimator",
-            Self::PooledPoint => "pooled_point",
+            Self::PooledQuantile => "pooled_quantile",
             Self::BatchMeans { .. } => "batch_means",
             Self::OverlappingBatchMeans { .. } => "overlapping_batch_means",
             Self::PairedDifference => "paired_difference",
@@ -97,7 +97,9 @@ impl fmt::Display for Method {
         f.write_str(match self {
             Self::Replications => "Student t over independent replications",
             Self::RatioEstimator => "ratio estimator over independent replications, Student t",
-            Self::PooledPoint => "pooled point value, Student t over independent replications",
+            Self::PooledQuantile => {
+                "quantile of pooled observations, Woodruff's interval over independent replications"
+            }
             Self::BatchMeans { batches } => return write!(f, "batch means, {batches} batches, Student t"),
             Self::OverlappingBatchMeans { batches } => {
                 return write!(f, "overlapping batch means, series of {batches} batch lengths, Student t");

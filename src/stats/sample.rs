@@ -45,6 +45,11 @@ impl<'a> Sample<'a> {
         self.weights.is_some()
     }
 
+    /// The mean, or the ratio of means; `None` for no values or no weight.
+    pub fn mean(&self) -> Option<f64> {
+        self.linearise().map(|linear| linear.estimate)
+    }
+
     /// The estimate and what each value adds to its error; `None` for no values or no weight.
     pub(super) fn linearise(&self) -> Option<Linearised> {
         let n = self.len() as f64;

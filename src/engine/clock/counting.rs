@@ -66,40 +66,128 @@ impl Counting<'_> {
     /// A job takes the shorter of two servers: nothing but an array of lengths is looked at.
     fn run_pairs(self, pairs: Pairs) -> Result<(), u32> {
         let Self { system, odds, queues, offers, choices, tally, from, to, .. } = self;
-        let buffer = system.buffer.unwrap_or(u32::MAX);
-        let (mut own_offers, mut own_choices) = (offers.clone(), choices.clone());
+        let mut course =
+            Course { odds, pairs, buffer: system.buffer, offers, choices, tally, strike: from, to, more: 0 };
         let mut overflow = None;
         queues.change_all(|lengths| {
-            let mut more = 0;
-            for strike in from + 1..=to {
-                if let Some(server) = odds.draw(&mut own_offers) {
-                    let length = &mut lengths[server as usize];
-                    if *length > 0 {
-                        tally.leave(*length, strike);
-                        *length -= 1;
-                        more -= 1;
+            if lengths.len() >= FAR && (to - from) * 4 >= lengths.len() as u64 {
+                let mut narrow: Vec<u8> =
+                    lengths.iter().map(|&length| u8::try_from(length).unwrap_or(u8::MAX)).collect();
+                if !narrow.contains(&u8::MAX) {
+                    let full = course.run(&mut narrow);
+                    lengths.iter_mut().zip(narrow).for_each(|(wide, length)| *wide = u32::from(length));
+                    if let Some((server, found)) = full {
+                        // The job that did not fit joins, and the rest goes on in wide cells.
+                        lengths[server as usize] = found + 1;
+                        course.join(found);
                     }
-                    continue;
-                }
-                let (one, other) = pairs.draw(&mut own_choices);
-                let (first, second) = (lengths[one as usize], lengths[other as usize]);
-                let (server, found) = if second < first { (other, second) } else { (one, first) };
-                tally.choose(server, strike);
-                if found < buffer {
-                    lengths[server as usize] = found + 1;
-                    tally.join(found, strike);
-                    more += 1;
-                } else if system.buffer.is_some() {
-                    tally.block(found);
-                } else {
-                    overflow = Some(server);
-                    break;
                 }
             }
-            more
+            overflow = course.run(lengths);
+            course.more
         });
-        (*offers, *choices) = (own_offers, own_choices);
-        overflow.map_or(Ok(()), Err)
+        overflow.map_or(Ok(()), |(server, _)| Err(server))
+    }
+}
+
+/// From so many servers on their lengths are looked at in bytes, which stay nearer than words.
+const FAR: usize = 4096;
+
+/// A cell that holds a length, up to some greatest one.
+trait Cell: Copy + PartialOrd {
+    const MOST: u32;
+    fn get(self) -> u32;
+    fn set(&mut self, length: u32);
+}
+
+impl Cell for u32 {
+    const MOST: u32 = Self::MAX;
+
+    #[inline(always)]
+    fn get(self) -> u32 {
+        self
+    }
+
+    #[inline(always)]
+    fn set(&mut self, length: u32) {
+        *self = length;
+    }
+}
+
+impl Cell for u8 {
+    const MOST: u32 = Self::MAX as u32;
+
+    #[inline(always)]
+    fn get(self) -> u32 {
+        u32::from(self)
+    }
+
+    #[inline(always)]
+    fn set(&mut self, length: u32) {
+        *self = length as Self;
+    }
+}
+
+/// Strikes at equal servers of which each job takes the shorter of two.
+struct Course<'a> {
+    odds: Equal,
+    pairs: Pairs,
+    buffer: Option<u32>,
+    offers: &'a mut Stream,
+    choices: &'a mut Stream,
+    tally: &'a mut Tally,
+    /// The last strike that is over, and the last of all.
+    strike: u64,
+    to: u64,
+    /// Jobs inside, more than at the start.
+    more: i64,
+}
+
+impl Course<'_> {
+    /// Goes on to the last strike, or to one at which a job would join more jobs than a cell holds: where and how many.
+    fn run<C: Cell>(&mut self, lengths: &mut [C]) -> Option<(u32, u32)> {
+        let buffer = self.buffer.unwrap_or(u32::MAX).min(C::MOST);
+        // Streams of its own stay in registers.
+        let (mut offers, mut choices) = (self.offers.clone(), self.choices.clone());
+        let mut full = None;
+        let (from, mut more) = (self.strike, 0);
+        self.strike = self.to;
+        for strike in from + 1..=self.to {
+            if let Some(server) = self.odds.draw(&mut offers) {
+                let cell = &mut lengths[server as usize];
+                let length = cell.get();
+                if length > 0 {
+                    self.tally.leave(length, strike);
+                    cell.set(length - 1);
+                    more -= 1;
+                }
+                continue;
+            }
+            let (one, other) = self.pairs.draw(&mut choices);
+            let (first, second) = (lengths[one as usize], lengths[other as usize]);
+            let (server, found) = if second < first { (other, second.get()) } else { (one, first.get()) };
+            self.tally.choose(server, strike);
+            if found < buffer {
+                lengths[server as usize].set(found + 1);
+                self.tally.join(found, strike);
+                more += 1;
+            } else if self.buffer.is_some_and(|buffer| found >= buffer) {
+                self.tally.block(found);
+            } else {
+                full = Some((server, found));
+                self.strike = strike;
+                break;
+            }
+        }
+        self.more += more;
+        (*self.offers, *self.choices) = (offers, choices);
+        full
+    }
+
+    /// A job joins at the strike that is just over.
+    fn join(&mut self, found: u32) {
+        self.tally.join(found, self.strike);
+        self.more += 1;
     }
 }
 
@@ -148,5 +236,47 @@ impl Observer for Told<'_> {
     #[inline]
     fn sent(&mut self, kind: MessageKind, count: u64) {
         self.tally.send(kind, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::tally::Wanted;
+    use crate::model::Servers;
+    use crate::random::{Component, Streams};
+
+    /// Bytes and words make one course, up to a job that finds 255 others and after it.
+    #[test]
+    fn narrow_cells_lead_where_wide_ones_do() {
+        let servers = Servers::homogeneous(5).expect("servers");
+        let streams = Streams::new(3, 0);
+        let run = |narrow: bool| {
+            // The load is 2: lengths grow.
+            let odds = crate::engine::odds::Odds::new(&servers, 10.0).equal().expect("equal servers");
+            let (mut offers, mut choices) = (streams.take(Component::Arrivals), streams.take(Component::Dispatch));
+            let mut tally = Tally::new(5, &[], 0.0, 1e9, Wanted { ranks: true, ..Wanted::default() });
+            let pairs = Pairs { servers: 5, replacement: true };
+            let (buffer, offers, choices) = (Some(300), &mut offers, &mut choices);
+            let mut course =
+                Course { odds, pairs, buffer, offers, choices, tally: &mut tally, strike: 0, to: 20_000, more: 0 };
+            let mut lengths = vec![0_u32; 5];
+            if narrow {
+                let mut cells = vec![0_u8; 5];
+                let (server, found) = course.run(&mut cells).expect("a cell is full");
+                assert_eq!(found, 255);
+                assert!(course.strike < 20_000);
+                lengths = cells.into_iter().map(u32::from).collect();
+                lengths[server as usize] += 1;
+                course.join(found);
+            }
+            assert_eq!(course.run(&mut lengths), None);
+            let more = course.more;
+            assert_eq!(lengths.iter().map(|&length| i64::from(length)).sum::<i64>(), more);
+            (lengths, tally.counts(), offers.bits(), choices.bits())
+        };
+        let (wide, narrow) = (run(false), run(true));
+        assert!(wide.0.contains(&300), "{wide:?}");
+        assert_eq!(wide, narrow);
     }
 }

@@ -39,6 +39,9 @@ use crate::random::{Component, Stream, Streams};
 use agenda::{Agenda, Due, Query};
 use counting::{Counting, Told};
 
+/// The most strikes that are counted before anyone can ask for a pause: less than a second's worth.
+const MOST_AT_ONCE: u64 = 1 << 22;
+
 /// One replication of one memoryless system under one policy.
 pub struct ClockEngine<'a> {
     system: &'a System,
@@ -321,6 +324,12 @@ impl Engine for ClockEngine<'_> {
         {
             let gaps = self.gap_stream.clone();
             let odds = self.plain_odds().filter(|_| tally.asks_for_queues_only());
+            // Plain counting is fast, and better off in stretches that are long beside the number of servers.
+            let events = if odds.is_some() {
+                events.max(u64::from(self.system.servers.len()).min(MOST_AT_ONCE))
+            } else {
+                events
+            };
             let (strikes, progress) = tally.count(&steps, events, &gaps, |tally, from, to| match odds {
                 Some(odds) => self.count_plainly(odds, tally, from, to),
                 None => self.count_told(steps.tick, tally, from, to),

@@ -78,6 +78,7 @@ impl Calendar {
         self.now
     }
 
+    #[inline]
     fn key(&mut self, time: f64) -> Key {
         debug_assert!(time >= 0.0, "time {time} is negative or not a number");
         if self.next_sequence == self.sequence_limit {
@@ -88,11 +89,13 @@ impl Calendar {
         Key { time: OrderedFloat(time), sequence }
     }
 
+    #[inline]
     fn pack(&self, key: Key, server: u32) -> Packed {
         let low = key.sequence << self.server_bits | u64::from(server);
         u128::from(key.time.to_bits()) << u64::BITS | u128::from(low)
     }
 
+    #[inline]
     fn unpack(&self, packed: Packed) -> (Key, u32) {
         let low = packed as u64;
         let server = low & ((1 << self.server_bits) - 1);
@@ -100,10 +103,12 @@ impl Calendar {
     }
 
     /// Sets the next arrival; a time of infinity means that there is none.
+    #[inline]
     pub(super) fn schedule_arrival(&mut self, time: f64) {
         self.arrival = (time < f64::INFINITY).then(|| self.key(time));
     }
 
+    #[inline]
     pub(super) fn schedule_departure(&mut self, time: f64, server: u32) {
         let key = self.key(time);
         let packed = self.pack(key, server);
@@ -119,6 +124,9 @@ impl Calendar {
     #[inline]
     pub(super) fn next_before(&mut self, end: f64) -> Option<Event> {
         let departure = self.departures.peek().map(|packed| self.unpack(packed));
+        if self.messages.is_empty() && self.waiting.is_empty() {
+            return self.next_of_two(departure, end);
+        }
         let mut first = departure.map(|(key, server)| (key, Event::Departure { server }));
         if let Some(key) = self.arrival
             && first.is_none_or(|(other, _)| key < other)
@@ -149,6 +157,28 @@ impl Calendar {
         Some(event)
     }
 
+    /// The same where there is nothing but the next arrival and departures.
+    #[inline]
+    fn next_of_two(&mut self, departure: Option<(Key, u32)>, end: f64) -> Option<Event> {
+        const NEVER: Key = Key { time: OrderedFloat(f64::INFINITY), sequence: 0 };
+        let arrival = self.arrival.unwrap_or(NEVER);
+        let (departure, server) = departure.unwrap_or((NEVER, 0));
+        let departs = departure < arrival;
+        let time = if departs { departure.time.0 } else { arrival.time.0 };
+        if time >= end {
+            self.now = end;
+            return None;
+        }
+        self.now = time;
+        if departs {
+            self.departures.pop();
+            Some(Event::Departure { server })
+        } else {
+            self.arrival = None;
+            Some(Event::Arrival)
+        }
+    }
+
     /// The message whose arrival is the event just taken.
     pub(super) fn take_message(&mut self) -> Option<Message> {
         self.messages.take_first()
@@ -157,6 +187,12 @@ impl Calendar {
     /// What waited for the event just taken.
     pub(super) fn take_waiting(&mut self) -> Option<Waiting> {
         self.waiting.pop()
+    }
+
+    /// The server of a departure that is likely to be the one after the next few.
+    #[inline]
+    pub(super) fn departs_soon(&self) -> Option<u32> {
+        self.departures.soon().map(|packed| self.unpack(packed).1)
     }
 
     /// Times of all pending departures, in no particular order.

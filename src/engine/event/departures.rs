@@ -1,10 +1,9 @@
-//! Pending departures: a binary heap of the near ones, fed from time slots in which the far ones are parked.
+//! Pending departures: a calendar queue (Brown 1988) whose days are sorted when they come.
 //!
-//! A heap of all pending departures would miss the cache at every level once there are a million. Here the heap
-//! holds the few that are due next. The future beyond is cut into slots of equal width, each an unsorted list; when
-//! the heap runs empty the next slot is made into a heap. What lies beyond the last slot waits in one more list,
-//! from which the slots are cut anew when all are used up. The slot of a time does not decrease with the time, so
-//! events come out in exactly the order of a single heap.
+//! The near future is cut into days of equal length, each an unsorted list in a ring of them. When a day comes, its list
+//! is sorted, and departures are taken from its end; those that are scheduled for the day when it has come, or earlier,
+//! go to a small heap beside it. What lies beyond the ring waits in one more list, which is looked through twice in a
+//! round. The day of a time does not decrease with the time, so events come out in exactly the order of a single heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,164 +18,206 @@ pub(super) fn time_of(packed: Packed) -> f64 {
     f64::from_bits((packed >> u64::BITS) as u64)
 }
 
-/// Slots that are aimed at: so many list ends stay in the second cache (measured at a million servers).
-const SLOTS: usize = 2048;
+/// The most days: so many list ends stay in the second cache.
+const MOST_DAYS: usize = 4096;
 
-/// The fewest departures per slot that are aimed at (measured: 16 to 128 differ by less than the noise).
-const PER_SLOT: usize = 48;
+/// Departures per day that are aimed at where they are densest.
+const PER_DAY: usize = 12;
 
-/// A heap of up to this many fits the nearest cache and is left alone.
-const SMALL: usize = 1024;
+/// A heap of up to this many is left alone.
+const SMALL: usize = 32;
 
 /// All pending departures.
 #[derive(Debug)]
 pub(super) struct Departures {
-    /// Everything up to and including slot `cursor`; not empty unless nothing is pending.
-    near: BinaryHeap<Reverse<Packed>>,
-    cursor: usize,
-    slots: Vec<Vec<Reverse<Packed>>>,
-    beyond: Vec<Reverse<Packed>>,
-    /// Start of slot 0.
+    /// Those of the present day that were there when it came, the last first.
+    today: Vec<Packed>,
+    /// Those of the present day and before that came later.
+    late: BinaryHeap<Reverse<Packed>>,
+    /// The number of the present day.
+    day: u64,
+    /// The days to come, each at its number modulo their count, which is a power of two; the present one is empty.
+    days: Vec<Vec<Packed>>,
+    /// Departures in them.
+    planned: usize,
+    /// Of days that were more than a ring away when they were scheduled.
+    beyond: Vec<Packed>,
+    /// The day at which they are looked through.
+    review: u64,
+    /// Start of day 0.
     origin: f64,
-    /// Slots per unit of time; 0 puts every time into slot 0.
+    /// Days per unit of time; 0 puts every time into day 0.
     scale: f64,
-    /// Empty lists kept for their memory.
-    spare: Vec<Vec<Reverse<Packed>>>,
-    /// The near heap may grow to this before the slots are cut anew.
-    limit: usize,
+    /// An empty list, kept for its memory.
+    spare: Vec<Packed>,
+    /// The calendar is made anew when the late ones are more than this, or all others more or fewer than these.
+    most_late: usize,
+    most: usize,
+    fewest: usize,
 }
 
 impl Departures {
     pub(super) fn new() -> Self {
         Self {
-            near: BinaryHeap::new(),
-            cursor: 0,
-            slots: Vec::new(),
+            today: Vec::new(),
+            late: BinaryHeap::new(),
+            day: 0,
+            days: vec![Vec::new()],
+            planned: 0,
             beyond: Vec::new(),
+            review: u64::MAX,
             origin: 0.0,
             scale: 0.0,
             spare: Vec::new(),
-            limit: SMALL,
+            most_late: 2 * SMALL,
+            most: usize::MAX,
+            fewest: 0,
         }
     }
 
     #[inline]
     pub(super) fn peek(&self) -> Option<Packed> {
-        self.near.peek().map(|&Reverse(packed)| packed)
+        let today = self.today.last().copied();
+        match self.late.peek() {
+            None => today,
+            Some(&Reverse(late)) => Some(today.map_or(late, |today| today.min(late))),
+        }
+    }
+
+    /// One that will leave soon, if any is known: the fourth of the present day.
+    #[inline]
+    pub(super) fn soon(&self) -> Option<Packed> {
+        self.today.get(self.today.len().checked_sub(4)?).copied()
     }
 
     #[inline]
     pub(super) fn push(&mut self, packed: Packed) {
-        let slot = self.slot(time_of(packed));
-        if slot <= self.cursor || self.near.is_empty() {
-            if self.near.is_empty() {
-                // Nothing is pending, so the slots may start anywhere.
-                (self.origin, self.cursor) = (time_of(packed), 0);
-            }
-            self.near.push(Reverse(packed));
-            if self.near.len() > self.limit {
-                self.spread();
-            }
-        } else if let Some(parked) = self.slots.get_mut(slot) {
-            Self::park(parked, &mut self.spare, packed);
+        let day = self.day_of(time_of(packed));
+        if day <= self.day {
+            self.push_late(packed);
+        } else if self.today.is_empty() && self.late.is_empty() {
+            // Nothing is pending, so days may start anywhere.
+            (self.origin, self.day) = (time_of(packed), 0);
+            self.review = self.days.len() as u64 / 2;
+            self.late.push(Reverse(packed));
         } else {
-            self.beyond.push(Reverse(packed));
+            self.plan(day, packed);
         }
     }
 
-    /// Adds to a slot, whose list takes its memory from the spare ones.
     #[inline]
-    fn park(parked: &mut Vec<Reverse<Packed>>, spare: &mut Vec<Vec<Reverse<Packed>>>, packed: Packed) {
-        if parked.capacity() == 0 {
-            *parked = spare.pop().unwrap_or_default();
+    fn push_late(&mut self, packed: Packed) {
+        self.late.push(Reverse(packed));
+        if self.late.len() > self.most_late {
+            self.begin_anew();
         }
-        parked.push(Reverse(packed));
+    }
+
+    /// For a day after the present one.
+    #[inline]
+    fn plan(&mut self, day: u64, packed: Packed) {
+        let ring = self.days.len() as u64;
+        if day - self.day < ring {
+            self.days[(day & (ring - 1)) as usize].push(packed);
+            self.planned += 1;
+        } else {
+            self.beyond.push(packed);
+        }
     }
 
     #[inline]
     pub(super) fn pop(&mut self) {
-        self.near.pop();
-        if self.near.is_empty() {
-            self.refill();
+        match (self.today.last(), self.late.peek()) {
+            (Some(today), Some(Reverse(late))) if late < today => {
+                self.late.pop();
+            }
+            (None, _) => {
+                self.late.pop();
+            }
+            _ => {
+                self.today.pop();
+            }
+        }
+        if self.today.is_empty() && self.late.is_empty() {
+            self.turn();
         }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Packed> {
-        let parked = self.slots.iter().flatten();
-        self.near.iter().chain(parked).chain(&self.beyond).map(|&Reverse(packed)| packed)
+        let late = self.late.iter().map(|&Reverse(packed)| packed);
+        let planned = self.days.iter().flatten().copied();
+        self.today.iter().copied().chain(late).chain(planned).chain(self.beyond.iter().copied())
     }
 
     #[inline]
-    fn slot(&self, time: f64) -> usize {
-        // The cast saturates: a time before the origin is in slot 0, one far away in the last.
-        ((time - self.origin) * self.scale) as usize
+    fn day_of(&self, time: f64) -> u64 {
+        // The cast saturates: a time before the origin is on day 0, one far away on the last.
+        ((time - self.origin) * self.scale) as u64
     }
 
-    /// Moves the next slot that holds anything into the empty heap.
-    fn refill(&mut self) {
-        while self.cursor + 1 < self.slots.len() {
-            self.cursor += 1;
-            if !self.slots[self.cursor].is_empty() {
-                let parked = std::mem::take(&mut self.slots[self.cursor]);
-                self.spare.push(std::mem::replace(&mut self.near, BinaryHeap::from(parked)).into_vec());
+    /// Turns to the next day with any departure, if there is one.
+    #[inline(never)]
+    fn turn(&mut self) {
+        if self.planned + self.beyond.len() == 0 {
+            return;
+        }
+        let pending = self.planned + self.beyond.len();
+        if self.planned == 0 || pending > self.most || pending < self.fewest {
+            return self.begin_anew();
+        }
+        loop {
+            self.day += 1;
+            if self.day == self.review {
+                self.look_beyond();
+            }
+            let at = (self.day & (self.days.len() as u64 - 1)) as usize;
+            if !self.days[at].is_empty() {
+                std::mem::swap(&mut self.today, &mut self.days[at]);
+                self.planned -= self.today.len();
+                self.today.sort_unstable_by_key(|&packed| Reverse(packed));
                 return;
             }
         }
-        if !self.beyond.is_empty() {
-            self.cut_slots();
-        }
     }
 
-    /// The heap has grown large: spreads it, and all else, over new slots.
+    /// Half a round is over: plans what is no longer beyond the ring. The first of it comes half a round later.
+    fn look_beyond(&mut self) {
+        self.review += self.days.len() as u64 / 2;
+        let mut beyond = std::mem::replace(&mut self.beyond, std::mem::take(&mut self.spare));
+        for packed in beyond.drain(..) {
+            self.plan(self.day_of(time_of(packed)), packed);
+        }
+        self.spare = beyond;
+    }
+
+    /// Makes the calendar anew, for as many departures as there are now; few are left to the heap.
     #[cold]
-    fn spread(&mut self) {
-        self.beyond.extend(std::mem::take(&mut self.near));
-        for parked in &mut self.slots {
-            self.beyond.append(parked);
-        }
-        self.cut_slots();
-        // Times that coincide cannot be spread: leave them in peace until there are twice as many.
-        self.limit = SMALL.max(2 * self.near.len());
-    }
-
-    /// Cuts new slots for what lies beyond; the heap and all slots are empty before, the heap is not after.
-    fn cut_slots(&mut self) {
-        let count = self.beyond.len();
-        let times = || self.beyond.iter().map(|&Reverse(packed)| time_of(packed));
-        let first = times().fold(f64::INFINITY, f64::min);
-        let mean_distance = times().map(|time| time - first).sum::<f64>() / count as f64;
+    fn begin_anew(&mut self) {
+        let mut all = std::mem::take(&mut self.spare);
+        all.append(&mut self.beyond);
+        all.append(&mut self.today);
+        all.extend(self.late.drain().map(|Reverse(packed)| packed));
+        self.days.iter_mut().for_each(|day| all.append(day));
+        let first = all.iter().map(|&packed| time_of(packed)).fold(f64::INFINITY, f64::min);
+        let mean_distance = all.iter().map(|&packed| time_of(packed) - first).sum::<f64>() / all.len() as f64;
         // Were the distances exponential, `count / mean_distance` would be their density at the front, and four mean
         // distances would hold 98 % of them.
-        let slots = (4 * count / PER_SLOT).clamp(1, SLOTS);
-        let scale = slots as f64 / (4.0 * mean_distance);
-        self.spare.extend(self.slots.drain(..).filter(|parked| parked.capacity() > 0));
-        self.origin = first;
-        self.cursor = 0;
-        if scale.is_finite() {
-            self.scale = scale;
-            self.slots.resize_with(slots, Vec::new);
-        } else {
-            self.scale = 0.0;
+        let days = (4 * all.len() / PER_DAY).clamp(2, MOST_DAYS).next_power_of_two();
+        let scale = days as f64 / (4.0 * mean_distance);
+        self.days.resize_with(days, Vec::new);
+        self.scale = if all.len() > SMALL && scale.is_finite() { scale } else { 0.0 };
+        (self.origin, self.day, self.planned) = (first, 0, 0);
+        self.review = days as u64 / 2;
+        (self.most, self.fewest) = (2 * all.len(), all.len() / 2);
+        for packed in all.drain(..) {
+            match self.day_of(time_of(packed)) {
+                0 => self.late.push(Reverse(packed)),
+                day => self.plan(day, packed),
+            }
         }
-        let mut waiting = std::mem::take(&mut self.beyond);
-        for Reverse(packed) in waiting.drain(..) {
-            self.push_unchecked(packed);
-        }
-        if self.beyond.is_empty() {
-            self.beyond = waiting;
-        }
-    }
-
-    /// Like `push`, without looking whether the heap is empty or large.
-    fn push_unchecked(&mut self, packed: Packed) {
-        let slot = self.slot(time_of(packed));
-        if slot <= self.cursor {
-            self.near.push(Reverse(packed));
-        } else if let Some(parked) = self.slots.get_mut(slot) {
-            Self::park(parked, &mut self.spare, packed);
-        } else {
-            self.beyond.push(Reverse(packed));
-        }
+        self.spare = all;
+        // Times that coincide cannot be told apart by days: leave them in peace until there are twice as many.
+        self.most_late = 2 * self.late.len().max(SMALL);
     }
 }
 

@@ -13,9 +13,13 @@ use crate::model::arrivals::{Next, Reaches, Source};
 use crate::model::{Law, Sum, System};
 use crate::policy::dispatch::Chooser;
 use crate::policy::information::{Information, Phase};
-use crate::policy::{Need, Policy, View};
+use crate::policy::{Need, Pairs, Policy, View};
 use crate::random::{Component, Stream, Streams};
 use calendar::{Calendar, Event, Query, Waiting};
+use std::hint::black_box;
+
+/// Servers from which on their lengths no longer fit the nearer caches.
+const FAR: u32 = 20_000;
 
 /// One replication of one system under one policy.
 pub struct EventEngine<'a> {
@@ -31,6 +35,10 @@ pub struct EventEngine<'a> {
     /// Age of the picture that all dispatchers share, if they share one.
     age: Option<f64>,
     chooser: Chooser,
+    /// Where the shorter of two servers is chosen: the two of the next job, drawn beforehand.
+    pair: Option<(Pairs, (u32, u32))>,
+    /// Whether there are so many servers that what is known of one is far away when it is needed.
+    looks_ahead: bool,
     beliefs: Beliefs,
     arrivals: Source<'a>,
     /// What the arrivals bring next.
@@ -71,6 +79,8 @@ impl<'a> EventEngine<'a> {
         let need = policy.dispatch.need(servers);
         let truth_is_looked_at = beliefs.views().is_empty();
         let mut dispatch_stream = streams.take(Component::Dispatch);
+        let chooser = policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream);
+        let pairs = chooser.pairs().filter(|_| truth_is_looked_at);
         let mut engine = Self {
             system,
             local: policy.information.is_local(),
@@ -87,7 +97,9 @@ impl<'a> EventEngine<'a> {
                 Information::Delayed(delayed) if !policy.information.is_exact() => Some(delayed.age.get()),
                 _ => None,
             },
-            chooser: policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream),
+            pair: pairs.map(|pairs| (pairs, pairs.draw(&mut dispatch_stream))),
+            looks_ahead: servers.len() >= FAR,
+            chooser,
             beliefs,
             arrivals: system.arrivals.start(streams.take(Component::Arrivals))?,
             arriving: Next::NEVER,
@@ -140,8 +152,7 @@ impl<'a> EventEngine<'a> {
         };
         self.last_reached = dispatcher;
         let size = self.arriving.size.unwrap_or_else(|| system.service.sample(&mut self.size_stream));
-        let view = self.beliefs.view(dispatcher, &self.queues);
-        let server = self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
+        let server = self.choose(dispatcher);
         let asked = if self.lengths_asked > 0 { self.lengths_asked - self.chooser.spared() } else { 0 };
         if asked > 0 {
             observer.sent(MessageKind::Exact, self.per_probe * asked);
@@ -158,6 +169,23 @@ impl<'a> EventEngine<'a> {
         }
         // Scheduled after the departure, so that a job that leaves just when the next arrives has left first.
         self.schedule_arrival()
+    }
+
+    #[inline]
+    fn choose(&mut self, dispatcher: u32) -> u32 {
+        let Some((pairs, pair)) = &mut self.pair else {
+            let view = self.beliefs.view(dispatcher, &self.queues);
+            return self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
+        };
+        let server = Pairs::shorter(*pair, |server| self.queues.length(server));
+        *pair = pairs.draw(&mut self.dispatch_stream);
+        if self.looks_ahead {
+            // The next job will ask for these, and the cache has until then to bring them.
+            for next in [pair.0, pair.1] {
+                black_box((self.queues.length(next), self.free_at[next as usize]));
+            }
+        }
+        server
     }
 
     /// A dispatcher gives a job to the server it has chosen.
@@ -204,6 +232,11 @@ impl<'a> EventEngine<'a> {
 
     #[inline]
     fn depart<O: Observer>(&mut self, server: u32, observer: &mut O) {
+        if self.looks_ahead
+            && let Some(next) = self.calendar.departs_soon()
+        {
+            black_box(self.queues.length(next));
+        }
         let class = self.system.servers.class_of(server);
         let old = self.queues.length(server);
         let new = old - 1;

@@ -199,6 +199,13 @@ macro_rules! strategies {
                 }
             }
 
+            /// If the choice is the shorter of two servers drawn uniformly, the first of equals: what draws them.
+            pub(crate) fn pairs(&self) -> Option<Pairs> {
+                match &self.0 {
+                    $(Ready::$variant(chooser) => chooser.pairs(),)*
+                }
+            }
+
             /// Adds to `shares` the servers that get the jobs which have reached `dispatcher` in a slot, and how many
             /// each.
             pub fn split(

@@ -104,8 +104,8 @@ impl Choose for Ready {
     fn choose(&mut self, _: u32, view: &View, stream: &mut Stream) -> u32 {
         match self {
             Self::Independent { d: 2, servers } => {
-                let (one, other) = Pairs { servers: *servers, replacement: true }.draw(stream);
-                first_shortest(2, view, [one, other].into_iter())
+                let pair = Pairs { servers: *servers, replacement: true }.draw(stream);
+                Pairs::shorter(pair, |server| view.length(server))
             }
             Self::Independent { d, servers } => first_shortest(*d, view, std::iter::repeat_with(|| stream.below(*servers) as u32)),
             Self::IndependentByRate { d, servers } => first_shortest(*d, view, std::iter::repeat_with(|| servers.draw(stream))),
