@@ -32,7 +32,7 @@ fn step<O: Observer>(engine: &mut EventEngine<'_>, observer: &mut O) {
 /// An engine that has run for some events per server.
 fn warm(plan: &Plan) -> EventEngine<'_> {
     let mut engine = EventEngine::new(&plan.system, &plan.policy, plan.seed, 0).expect("it starts");
-    let events = 20 * u64::from(plan.system.servers.len());
+    let events = 20 * plan.system.servers.len();
     engine.run_until(f64::INFINITY, events.max(EVENTS), &mut Unobserved).expect("lengths stay small");
     engine
 }

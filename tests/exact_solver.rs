@@ -145,7 +145,7 @@ fn trusted(id: &str, entry: &Value) -> f64 {
 /// What is off in a case that is solved.
 fn failures(case: &Value, id: &str, plan: &Plan, exact: &Exact) -> Vec<String> {
     let mut failures = Vec::new();
-    let servers = f64::from(plan.system.servers.len());
+    let servers = plan.system.servers.len() as f64;
     for (name, entry) in case["values"].as_object().expect("values") {
         for (metric, key, scale, power, expected) in counterparts(name, &entry["value"], servers) {
             let value = exact.value(metric, &key).map_or(f64::NAN, |value| value * scale);

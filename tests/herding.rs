@@ -185,7 +185,7 @@ impl Ledger {
         let mut ledger = Self {
             now: 0.0,
             lengths: engine.snapshot().lengths.to_vec(),
-            rates: (0..plan.system.servers.len()).map(|server| plan.system.servers.rate(server)).collect(),
+            rates: (0..plan.system.servers.numbered()).map(|server| plan.system.servers.rate(server)).collect(),
             window: plan.measure.coincidence_window.get(),
             range: 0.0,
             ranks: Vec::new(),

@@ -87,3 +87,27 @@ fn all_engines_scale_by_powers_of_two() {
         }
     }
 }
+
+/// A million million servers, where a second is 2e12 events: the counts balance, and stay at their fixed point to the square
+/// root of their number.
+#[test]
+fn a_million_million_servers_are_counts_like_any_others() {
+    let text = "engine: occupancy\nservers: 1e12\nload: 0.9\ninitial: fixed_point\n\
+                policy: {dispatch: {power_of_d: {d: 2, replacement: true}}}\n\
+                run: {warmup: 1e-6, time: 1e-6, replications: 1}\nmeasure: {burst_size: false, coincidence_window: 0}\n";
+    let record = run_replication(&plan(text, "test"), 0).expect("short queues");
+    let balance = &record.balance;
+    assert!(balance.counts_agree() && balance.relative_gap() < 1e-9, "{balance:?}");
+    // Arrivals are binomial, a little less spread than a Poisson number of mean 9e5: |z| < 4.
+    assert!((balance.arrived as f64 - 9e5).abs() < 4.0 * 9e5_f64.sqrt(), "{balance:?}");
+    // s_k = load^(2^k - 1); a million events move a count of 1e12 servers by no more than 1e6.
+    for k in 1..=6 {
+        let reading = record
+            .readings
+            .iter()
+            .find(|reading| reading.metric == Metric::TailFraction && reading.key == k.to_string());
+        let found = reading.and_then(|reading| reading.value).expect("the level is reached");
+        let exact = 0.9_f64.powi(2_i32.pow(k) - 1);
+        assert!((found - exact).abs() < 2e-6, "s_{k} is {found}, not {exact}");
+    }
+}

@@ -181,7 +181,7 @@ impl Ledger {
     fn of(mut engine: impl Engine, plan: &Plan) -> Self {
         engine.run_until(plan.window.open, u64::MAX, &mut Unobserved).expect("lengths stay within their range");
         let snapshot = engine.snapshot();
-        let servers = plan.system.servers.len();
+        let servers = plan.system.servers.numbered();
         let mut ledger = Self {
             now: snapshot.time,
             rates: (0..servers).map(|server| plan.system.servers.rate(server)).collect(),

@@ -189,7 +189,7 @@ fn corrections_of_order_one_over_n() {
 #[test]
 fn one_queue_before_n_servers() {
     judge("E/MM", 80, |judge, case| {
-        let servers = case["params"]["N"].as_u64().expect("a number") as u32;
+        let servers = case["params"]["N"].as_u64().expect("a number");
         let queue = MMN::new(servers, part(&judge.id, "load"), 1.0).expect("stable");
         for (name, entry) in case["values"].as_object().expect("values") {
             let found = match &**name {
@@ -211,12 +211,12 @@ fn one_queue_before_n_servers() {
 fn halfin_and_whitt() {
     judge("E/halfin-whitt/", 7, |judge, case| {
         let beta = part(&judge.id, "beta");
-        let servers = judge.id.split("/n").nth(1).and_then(|n| n.parse::<u32>().ok());
+        let servers = judge.id.split("/n").nth(1).and_then(|n| n.parse::<u64>().ok());
         for (name, entry) in case["values"].as_object().expect("values") {
             let limit = HalfinWhitt { beta };
             let found = match (&**name, servers) {
                 ("P_wait", Some(n)) => {
-                    let load = 1.0 - beta / f64::from(n).sqrt();
+                    let load = 1.0 - beta / (n as f64).sqrt();
                     MMN::new(n, load, 1.0).expect("stable").waiting_probability()
                 }
                 ("P_wait", None) => limit.waiting_probability(),

@@ -60,20 +60,20 @@ const LEAST_SHIFT: i32 = 20;
 impl Odds {
     pub(super) fn new(servers: &Servers, arrival_rate: f64) -> Self {
         let rate = servers.classes()[0].rate;
-        let shift = 62 - (f64::from(servers.len()) + arrival_rate / rate).log2().ceil() as i32;
+        let shift = 62 - (servers.len() as f64 + arrival_rate / rate).log2().ceil() as i32;
         if servers.classes().len() == 1 && shift >= LEAST_SHIFT {
             let shift = shift as u32;
-            let services = u64::from(servers.len()) << shift;
+            let services = servers.len() << shift;
             let arrivals = (arrival_rate / rate * (1_u64 << shift) as f64).round() as u64;
             return Self { services, total: services + arrivals, servers: Weights::Equal { shift } };
         }
         let scale = (1_u64 << 62) as f64 / (servers.total_rate() + arrival_rate);
         let mut first = 0;
         let classes = servers.classes().iter().map(|class| {
-            let weight = (f64::from(class.count) * class.rate * scale).round() as u64;
+            let weight = (class.count as f64 * class.rate * scale).round() as u64;
             let members = first;
-            first += u64::from(class.count);
-            (weight, members, u64::from(class.count))
+            first += class.count;
+            (weight, members, class.count)
         });
         let classes: Vec<_> = classes.collect();
         let services = classes.iter().map(|(weight, ..)| weight).sum();
@@ -142,7 +142,7 @@ mod tests {
                 }
             }
             let total = servers.total_rate() + arrival_rate;
-            let rates = (0..n).map(|server| servers.rate(server)).chain([arrival_rate]);
+            let rates = (0..servers.numbered()).map(|server| servers.rate(server)).chain([arrival_rate]);
             let chi_square: f64 = counts
                 .iter()
                 .zip(rates)

@@ -123,7 +123,7 @@ impl<'a> Gather<'a> {
         }
         let mut readings = record.readings;
         if let Some(limit) = &self.limit {
-            readings.extend(squared_distance(&readings, limit, f64::from(self.plan.system.servers.len())));
+            readings.extend(squared_distance(&readings, limit, self.plan.system.servers.len() as f64));
         }
         self.replications.push(of_replication(index, &record.balance, readings));
     }
@@ -139,7 +139,7 @@ impl<'a> Gather<'a> {
         let pooled = Pooled {
             response: self.response.as_ref(),
             waiting: self.waiting.as_ref(),
-            servers: f64::from(plan.system.servers.len()),
+            servers: plan.system.servers.len() as f64,
         };
         let measured = (&mut self.replications[..], &self.outlines[..]);
         let parts = (&self.parts[..], &self.outlines_of_parts[..]);
@@ -173,7 +173,7 @@ impl<'a> Gather<'a> {
                 warnings,
             },
             estimates,
-            servers: u64::from(plan.system.servers.len()),
+            servers: plan.system.servers.len(),
             replications: self.replications,
             occupancy: self.occupancy,
             response: self.response,

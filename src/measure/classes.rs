@@ -98,14 +98,14 @@ impl Classes {
         let named = || servers.classes().iter().zip(&self.classes);
         for (class, measured) in named() {
             for (k, level) in (1..).zip(&measured.levels).take(LISTED) {
-                let fraction = level.area.value() / length / f64::from(class.count);
+                let fraction = level.area.value() / length / class.count as f64;
                 let key = format!("{}/{k}", class.name);
                 readings.push(Reading::keyed(Metric::ClassTailFraction, key, Some(fraction)));
             }
         }
         for (class, measured) in named() {
             let jobs: f64 = measured.levels.iter().map(|level| level.area.value()).sum();
-            let mean = jobs / length / f64::from(class.count);
+            let mean = jobs / length / class.count as f64;
             readings.push(Reading::keyed(Metric::ClassMeanJobs, class.name.clone(), Some(mean)));
         }
         let joined: u64 = self.classes.iter().map(|class| class.response.count()).sum();

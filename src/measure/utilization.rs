@@ -72,7 +72,7 @@ impl Utilization {
         readings.push(Reading::plain(Metric::Utilization, Some(in_use / servers.total_rate())));
         if classes.len() > 1 {
             for (i, class) in classes.iter().enumerate() {
-                let fraction = busy_servers(i) / f64::from(class.count);
+                let fraction = busy_servers(i) / class.count as f64;
                 readings.push(Reading::keyed(Metric::Utilization, class.name.clone(), Some(fraction)));
             }
         }

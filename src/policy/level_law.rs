@@ -116,7 +116,7 @@ impl LevelLaw {
             Dispatch::BestOfMemory(_) => return Err("the choice depends on what is remembered"),
             Dispatch::Tidal(_) => return Err("the jobs of a slot are spread together"),
         };
-        let classes = servers.classes().iter().map(|class| (class.rate, f64::from(class.count))).collect();
+        let classes = servers.classes().iter().map(|class| (class.rate, class.count as f64)).collect();
         Ok(Self { rule, classes })
     }
 

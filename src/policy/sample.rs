@@ -125,14 +125,15 @@ impl RateSampler {
         let mut next = 0;
         let classes = servers.classes().iter().map(|class| {
             let first = next;
-            next += class.count;
-            Left { first, count: class.count, drawn: 0, rate: class.rate }
+            let count = class.count as u32;
+            next += count;
+            Left { first, count, drawn: 0, rate: class.rate }
         });
         Self {
             classes: classes.collect(),
             size: size as usize,
             drawn: Vec::with_capacity(size as usize),
-            permutation: (0..servers.len()).collect(),
+            permutation: (0..servers.numbered()).collect(),
         }
     }
 

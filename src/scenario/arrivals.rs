@@ -169,7 +169,7 @@ fn total_rate(scenario: &Scenario, servers: &Servers) -> Result<f64, Fault> {
         (Some(load), None, None) => load.get() * capacity,
         (None, Some(rate), None) => rate.get(),
         (None, None, Some(regime)) => {
-            let load = 1.0 - regime.beta.get() * f64::from(servers.len()).powf(-regime.gamma.get());
+            let load = 1.0 - regime.beta.get() * (servers.len() as f64).powf(-regime.gamma.get());
             if load <= 0.0 {
                 return Err(Fault::at(
                     "many_server",

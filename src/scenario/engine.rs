@@ -45,7 +45,7 @@ pub struct EngineChoice {
 const LEAST_LOAD_OF_CLOCK: f64 = 0.1;
 
 /// Up to so many servers a length for each is cheaper than a law over all levels at each arrival.
-const MOST_SERVERS_OF_CLOCK: u32 = 1_000_000;
+const MOST_SERVERS_OF_CLOCK: u64 = 1_000_000;
 
 /// The engine for a system in continuous time.
 ///

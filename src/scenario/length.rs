@@ -54,7 +54,7 @@ pub(super) fn resolve_window(scenario: &Scenario, servers: &Servers) -> Result<(
         let remedy = "drop the key, or write warmup: auto or time: auto";
         return Err(Fault::at("max_time", "limits what auto chooses, and nothing is left to auto", remedy));
     }
-    let mean = f64::from(servers.len()) / servers.total_rate();
+    let mean = servers.len() as f64 / servers.total_rate();
     // Slots are whole.
     let unit = if scenario.clock == Clock::Slotted { mean.ceil() } else { mean };
     let open = run.warmup.given().map_or(0.0, NonNegative::get);

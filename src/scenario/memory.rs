@@ -4,7 +4,7 @@ use super::engine::EngineKind;
 use crate::engine::{ClockEngine, OccupancyEngine};
 use crate::measure::Measure;
 use crate::model::arrivals::Process;
-use crate::model::{Fault, Initial, System};
+use crate::model::{Fault, Initial, Servers, System};
 use crate::policy::information::InFlight;
 use crate::policy::{Information, Need, Policy};
 
@@ -46,7 +46,7 @@ impl Needs<'_> {
     /// About how many bytes one replication takes: servers, jobs, estimates, and the probes that keep copies of them.
     pub(super) fn estimate(&self, engine: EngineKind) -> f64 {
         let Self { system, policy, measure, .. } = self;
-        let servers = f64::from(system.servers.len());
+        let servers = system.servers.len() as f64;
         let longest = self.initial_length() + self.left_behind() / servers + self.batch();
         let levels = OF_LEVEL * longest * system.servers.classes().len() as f64;
         if engine == EngineKind::Occupancy {
@@ -110,12 +110,20 @@ impl Needs<'_> {
     fn left_behind(&self) -> f64 {
         let system = self.system;
         let surplus = (system.arrivals.rate - system.servers.total_rate()).max(0.0);
-        let room = system.buffer.map_or(f64::INFINITY, |buffer| f64::from(buffer) * f64::from(system.servers.len()));
+        let room = system.buffer.map_or(f64::INFINITY, |buffer| f64::from(buffer) * system.servers.len() as f64);
         (surplus * self.end).min(room)
     }
 
     /// Refuses what cannot fit.
     pub(super) fn check(&self, engine: EngineKind) -> Result<(), Fault> {
+        if engine != EngineKind::Occupancy && self.system.servers.len() > Servers::MOST_NUMBERED {
+            let rule = format!(
+                "there are more than the {} servers of which an engine can keep each; {} does",
+                Servers::MOST_NUMBERED,
+                engine.name()
+            );
+            return Err(Fault::at("servers", rule, self.remedy(engine)));
+        }
         let bytes = self.estimate(engine);
         if bytes <= MOST {
             return Ok(());
@@ -123,7 +131,7 @@ impl Needs<'_> {
         let path = match self.cause(engine) {
             Cause::Overload => "run.time",
             Cause::Batches => "arrivals",
-            Cause::Size if self.system.dispatchers.len() > self.system.servers.len() => "dispatchers",
+            Cause::Size if u64::from(self.system.dispatchers.len()) > self.system.servers.len() => "dispatchers",
             Cause::Size => "servers",
         };
         let rule = format!("one replication would take about {:.0} GiB; more than 64 GiB is not tried", bytes / GIB);
@@ -148,7 +156,11 @@ impl Needs<'_> {
         let mine = self.estimate(engine);
         let counts = OccupancyEngine::validate(system, policy).is_ok() && !policy.asks_at_random();
         let others = [
-            (EngineKind::Clock, ClockEngine::validate(system).is_ok(), ""),
+            (
+                EngineKind::Clock,
+                ClockEngine::validate(system).is_ok() && system.servers.len() <= Servers::MOST_NUMBERED,
+                "",
+            ),
             (
                 EngineKind::Occupancy,
                 counts,
@@ -196,8 +208,13 @@ mod tests {
         let push = "policy.information={push: {d: 1}}";
         let message = read(&["servers=1e6", "dispatchers=1e5", push]).expect_err("an estimate for each pair");
         assert!(message.contains("GiB") && !message.contains("write engine"), "{message}");
-        let message = read(&["servers=1e12"]).expect_err("more than 32 bits");
-        assert!(message.contains("4294967294"), "{message}");
+        let many = ["servers=1e12", "run.time=1", "run.warmup=1"];
+        for engine in ["engine=event", "engine=clock"] {
+            let message = read(&[&many[..], &[engine]].concat()).expect_err("more than 32 bits");
+            assert!(message.contains("4294967294") && message.contains("engine: occupancy"), "{message}");
+        }
+        let counts = read(&[&many[..], &["engine=occupancy", "measure.burst_size=false"]].concat()).expect("counts");
+        assert!(counts.memory() < 1e7, "{}", counts.memory());
     }
 
     #[test]

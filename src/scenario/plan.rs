@@ -142,7 +142,7 @@ impl Plan {
         }
         check_grid(&scenario.measure, window).map_err(located("measure.trajectory"))?;
         let window_is_known = scenario.run.time.given().is_some();
-        check_snapshots(&scenario.measure, window, window_is_known, u64::from(system.servers.len()))
+        check_snapshots(&scenario.measure, window, window_is_known, system.servers.len())
             .map_err(located("measure.snapshots"))?;
         check_choice(&scenario, choose).map_err(located("run"))?;
         if let ServersSpec::Classes(classes) = &mut scenario.servers {

@@ -10,12 +10,8 @@ use crate::policy::Policy;
 use crate::theory::MeanField;
 
 pub(super) fn resolve_servers(spec: &ServersSpec) -> Result<Servers, Fault> {
-    let too_many = |path: String, n: u64| {
-        let rule = format!("there are more than the {} servers that an engine can hold", u32::MAX - 1);
-        u32::try_from(n).map_err(|_| Fault::at(path, rule, "use fewer servers"))
-    };
     match spec {
-        ServersSpec::Number(count) => Servers::homogeneous(too_many(String::new(), count.get())?),
+        ServersSpec::Number(count) => Servers::homogeneous(count.get()),
         ServersSpec::Classes(classes) => {
             if classes.is_empty() {
                 return Err(Fault::new("there must be at least one server", "write for example servers: 10"));
@@ -26,7 +22,7 @@ pub(super) fn resolve_servers(spec: &ServersSpec) -> Result<Servers, Fault> {
                     check_bounds(&format!("[{}].rate", i - 1), "the rate", class.rate.get())?;
                     Ok(ServerClass {
                         name: class.name.clone().unwrap_or_else(|| format!("class_{i}")),
-                        count: too_many(format!("[{}].count", i - 1), class.count.get())?,
+                        count: class.count.get(),
                         rate: class.rate.get(),
                     })
                 })

@@ -32,7 +32,7 @@ impl HeavyTraffic {
             .servers
             .classes()
             .iter()
-            .map(|class| f64::from(class.count) * variance(&slots.service, class.rate))
+            .map(|class| class.count as f64 * variance(&slots.service, class.rate))
             .sum();
         Self { zeta: arrivals + services, epsilon: system.servers.total_rate() - mean, arrivals }
     }
@@ -58,7 +58,7 @@ impl HeavyTraffic {
     pub fn lower_bound(&self, system: &System, slots: &Slots) -> Option<f64> {
         let classes = system.servers.classes();
         let all = |of: &dyn Fn(f64) -> Option<f64>| -> Option<f64> {
-            classes.iter().map(|class| Some(f64::from(class.count) * of(class.rate)?)).sum()
+            classes.iter().map(|class| Some(class.count as f64 * of(class.rate)?)).sum()
         };
         let mean = system.servers.total_rate();
         let spread = self.zeta - self.arrivals;

@@ -15,7 +15,7 @@ const ROUNDING: f64 = 1e-12;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overload {
     /// How many servers are overloaded together.
-    pub servers: u32,
+    pub servers: u64,
     /// The largest rate among them.
     pub rate: f64,
     /// The fraction of the jobs that goes to them at least.
@@ -48,12 +48,12 @@ impl Overload {
         if servers.are_homogeneous() {
             return None;
         }
-        let mut classes: Vec<(f64, u32)> = servers.classes().iter().map(|class| (class.rate, class.count)).collect();
+        let mut classes: Vec<(f64, u64)> = servers.classes().iter().map(|class| (class.rate, class.count)).collect();
         classes.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (mut group, mut capacity) = (0, 0.0);
         let loads = classes.iter().filter_map(|&(rate, count)| {
             group += count;
-            capacity += f64::from(count) * rate;
+            capacity += count as f64 * rate;
             let share = inescapable(dispatch, group, servers)?;
             Some(Self { servers: group, rate, share, load: work * share / capacity })
         });
@@ -74,9 +74,9 @@ impl fmt::Display for Overload {
 }
 
 /// The probability that a job goes to a group of servers whatever the view; none where that is not known.
-fn inescapable(dispatch: &Dispatch, group: u32, servers: &Servers) -> Option<f64> {
+fn inescapable(dispatch: &Dispatch, group: u64, servers: &Servers) -> Option<f64> {
     let n = servers.len();
-    let alone = f64::from(group) / f64::from(n);
+    let alone = group as f64 / n as f64;
     match dispatch {
         Dispatch::Random(_) | Dispatch::RoundRobin(_) => Some(alone),
         Dispatch::PowerOfD(PowerOfD { d, replacement, weighting: Weighting::Uniform }) => Some(if *replacement {

@@ -154,7 +154,7 @@ impl Predictions {
             heavy_traffic,
             lossless: slots.is_none() && system.buffer.is_none(),
             even: system.servers.are_homogeneous(),
-            servers: f64::from(system.servers.len()),
+            servers: system.servers.len() as f64,
             load: system.load(),
             slots: slotted,
         }
@@ -299,7 +299,7 @@ mod tests {
     use super::super::theorems::tests::{dispatch, system};
     use super::*;
 
-    fn predictions(classes: &[(u32, f64)], load: f64, strategy: &str, information: &str) -> Predictions {
+    fn predictions(classes: &[(u64, f64)], load: f64, strategy: &str, information: &str) -> Predictions {
         let policy = Policy {
             dispatch: dispatch(strategy),
             information: serde_json::from_str(information).expect("information"),

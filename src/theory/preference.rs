@@ -48,7 +48,7 @@ impl Preference {
         }
         match dispatch {
             Dispatch::WeightedRandom(_) => Self::Neutral,
-            Dispatch::Random(_) => rates.decreasing(|_| 1.0 / f64::from(rates.servers)),
+            Dispatch::Random(_) => rates.decreasing(|_| 1.0 / rates.servers as f64),
             Dispatch::RoundRobin(_) => Self::NotOfView("turns are taken whatever the view"),
             Dispatch::BestOfMemory(_) => Self::NotOfView("the choice depends on what is remembered"),
             Dispatch::Tidal(_) => Self::NotOfView("a batch is split over servers, by its size"),
@@ -60,7 +60,7 @@ impl Preference {
             Dispatch::OnePlusBeta(choices) => {
                 let beta = choices.beta.get();
                 let pair = |rank| if beta > 0.0 { win_distinct(2, rank, rates.servers) } else { 0.0 };
-                rates.decreasing(|rank| (1.0 - beta) / f64::from(rates.servers) + beta * pair(rank))
+                rates.decreasing(|rank| (1.0 - beta) / rates.servers as f64 + beta * pair(rank))
             }
             Dispatch::BelowAverage(below) => rates.below_average(below.weighting == Weighting::Rate || even),
             Dispatch::BelowThreshold(below) => {
@@ -103,7 +103,7 @@ impl fmt::Display for Preference {
 /// What the strategies need to know of the rates: parts of the total.
 #[derive(Clone, Copy, Debug)]
 struct Rates {
-    servers: u32,
+    servers: u64,
     least: f64,
     /// The least of all but one server of the least.
     second: f64,
@@ -129,7 +129,7 @@ impl Rates {
     }
 
     /// For probabilities of the ranks 1 to N that do not increase.
-    fn decreasing(&self, probability: impl Fn(u32) -> f64) -> Preference {
+    fn decreasing(&self, probability: impl Fn(u64) -> f64) -> Preference {
         // The first rank whose probability is less than the largest part of the rate.
         let (mut low, mut high) = (1, self.servers);
         while low < high {
@@ -201,7 +201,7 @@ impl Rates {
             return Preference::DeltaTilted { delta, note };
         }
         // When all but one qualify, the fastest gets least compared with its part.
-        match self.by_rank(1.0 / f64::from(self.servers - 1), 0.0, 0.0) {
+        match self.by_rank(1.0 / (self.servers - 1) as f64, 0.0, 0.0) {
             Preference::DeltaTilted { delta, .. } => Preference::DeltaTilted { delta, note },
             _ => Preference::NotTilted("the fastest server may get less than its part; weigh by rate"),
         }
@@ -220,39 +220,39 @@ fn threshold(fallback: Fallback, fair: bool, even: bool) -> Preference {
 }
 
 /// All to the shortest.
-fn first_only(rank: u32) -> f64 {
+fn first_only(rank: u64) -> f64 {
     if rank == 1 { 1.0 } else { 0.0 }
 }
 
 /// The probability that d distinct servers of N all belong to a group: `C(g, d) / C(N, d)`.
-pub(super) fn of_distinct_sample(d: u64, group: u32, servers: u32) -> f64 {
-    if d > u64::from(group) {
+pub(super) fn of_distinct_sample(d: u64, group: u64, servers: u64) -> f64 {
+    if d > group {
         return 0.0;
     }
-    (0..d).map(|i| (f64::from(group) - i as f64) / (f64::from(servers) - i as f64)).product()
+    (0..d).map(|i| (group as f64 - i as f64) / (servers as f64 - i as f64)).product()
 }
 
 /// The probability that d servers drawn from N one by one all belong to a group: `(g / N)^d`.
-pub(super) fn of_independent_sample(d: u64, group: u32, servers: u32) -> f64 {
-    (f64::from(group) / f64::from(servers)).powf(d as f64)
+pub(super) fn of_independent_sample(d: u64, group: u64, servers: u64) -> f64 {
+    (group as f64 / servers as f64).powf(d as f64)
 }
 
 /// The probability that the server of a rank is the shortest of d distinct ones: it is sampled, and no shorter one.
-fn win_distinct(d: u64, rank: u32, servers: u32) -> f64 {
+fn win_distinct(d: u64, rank: u64, servers: u64) -> f64 {
     let rest = servers - rank;
-    if d > u64::from(rest) + 1 {
+    if d > rest + 1 {
         return 0.0;
     }
     // C(N - n, d - 1) / C(N, d), factor by factor.
-    let product: f64 = (1..d).map(|i| (f64::from(rest) + 1.0 - i as f64) / (f64::from(servers) - i as f64)).product();
-    product * d as f64 / f64::from(servers)
+    let product: f64 = (1..d).map(|i| (rest as f64 + 1.0 - i as f64) / (servers as f64 - i as f64)).product();
+    product * d as f64 / servers as f64
 }
 
 /// The same for d servers drawn one by one.
-fn win_independent(d: u64, rank: u32, servers: u32) -> f64 {
+fn win_independent(d: u64, rank: u64, servers: u64) -> f64 {
     let from_here = servers - rank + 1;
     let all_from_here = of_independent_sample(d, from_here, servers);
     // The chance that none of those is the server itself, without cancellation.
-    let none = if from_here == 1 { -1.0 } else { (d as f64 * (-1.0 / f64::from(from_here)).ln_1p()).exp_m1() };
+    let none = if from_here == 1 { -1.0 } else { (d as f64 * (-1.0 / from_here as f64).ln_1p()).exp_m1() };
     -all_from_here * none
 }

@@ -109,7 +109,7 @@ fn push_bound(push: &Push, system: &System, slots: Option<&Slots>) -> f64 {
     let least = system.dispatchers.shares().iter().copied().filter(|&share| share > 0.0).fold(1.0, f64::min);
     let arrivals = system.arrivals.rate;
     let asked = slots.map_or(arrivals * least, |slots| any_arrival(&slots.arrivals, slots.split, arrivals, least));
-    let d = push.d.get() as f64 / f64::from(system.servers.len());
+    let d = push.d.get() as f64 / system.servers.len() as f64;
     asked * push.probability.get() * d * (1.0 - push.loss.get())
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Number of servers N.
-    pub servers: u32,
+    pub servers: u64,
     /// The load.
     pub load: f64,
     /// What is predicted for the metrics of a run, best first known.
@@ -230,7 +230,7 @@ fn pooled(system: &System, statements: &mut Vec<Statement>) {
     }
     let Some(queue) = MMN::new(servers.len(), system.load(), servers.classes()[0].rate) else { return };
     for (name, value) in [
-        ("one queue before all servers: mean jobs per server", queue.jobs() / f64::from(servers.len())),
+        ("one queue before all servers: mean jobs per server", queue.jobs() / servers.len() as f64),
         ("one queue before all servers: mean response time", queue.response_time()),
         ("one queue before all servers: probability of a wait", queue.waiting_probability()),
     ] {
@@ -244,7 +244,7 @@ fn pooled(system: &System, statements: &mut Vec<Statement>) {
 }
 
 fn many_servers(system: &System, policy: &Policy, regime: Option<ManyServerLoad>, statements: &mut Vec<Statement>) {
-    let n = f64::from(system.servers.len());
+    let n = system.servers.len() as f64;
     let load = system.load();
     let many = regime.is_some() || n >= MANY;
     if !many || n < 2.0 || !(load > 0.0 && load < 1.0) {
@@ -318,7 +318,7 @@ mod tests {
     use super::super::theorems::tests::{dispatch, system};
     use super::*;
 
-    fn report(classes: &[(u32, f64)], load: f64, strategy: &str, regime: Option<ManyServerLoad>) -> Report {
+    fn report(classes: &[(u64, f64)], load: f64, strategy: &str, regime: Option<ManyServerLoad>) -> Report {
         let information = crate::policy::Information::exact();
         let policy = Policy { dispatch: dispatch(strategy), information, count_own_jobs: true, per_probe: 2 };
         Report::new(&system(classes, load), &policy, None, regime, &[0.5, 0.99], super::super::QUICK)

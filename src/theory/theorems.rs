@@ -155,13 +155,13 @@ pub(super) mod tests {
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
-    fn servers(classes: &[(u32, f64)]) -> Servers {
-        let class = |(i, &(count, rate)): (usize, &(u32, f64))| ServerClass { name: format!("{i}"), count, rate };
+    fn servers(classes: &[(u64, f64)]) -> Servers {
+        let class = |(i, &(count, rate)): (usize, &(u64, f64))| ServerClass { name: format!("{i}"), count, rate };
         Servers::new(classes.iter().enumerate().map(class).collect()).expect("servers")
     }
 
     /// Two dispatchers, a third and two thirds of the jobs.
-    pub(in super::super) fn system(classes: &[(u32, f64)], load: f64) -> System {
+    pub(in super::super) fn system(classes: &[(u64, f64)], load: f64) -> System {
         let servers = servers(classes);
         System {
             arrivals: Arrivals::poisson(load * servers.total_rate()),
@@ -305,7 +305,7 @@ pub(super) mod tests {
 
     #[test]
     fn preferences_are_those_of_all_orders() {
-        let systems: [&[(u32, f64)]; 9] = [
+        let systems: [&[(u64, f64)]; 9] = [
             &[(2, 1.0)],
             &[(3, 2.0)],
             &[(4, 0.3)],

@@ -101,7 +101,7 @@ impl<'a> ClockEngine<'a> {
     ) -> Result<Self, EngineError> {
         let servers = &system.servers;
         let streams = Streams::new(seed, replication);
-        let lengths = system.initial.lengths(servers.len(), &mut streams.take(Component::Initial));
+        let lengths = system.initial.lengths(servers.numbered(), &mut streams.take(Component::Initial));
         let beliefs = Beliefs::new(system, policy, &lengths, &streams);
         let need = policy.dispatch.need(servers);
         let truth_is_looked_at = beliefs.views().is_empty();
@@ -151,7 +151,7 @@ impl<'a> ClockEngine<'a> {
             None => {}
             Some(Phase::Common) => self.agenda.put(self.beliefs.draw_period(), Due::Report { server: None }),
             Some(Phase::Own) => {
-                for server in 0..self.system.servers.len() {
+                for server in 0..self.system.servers.numbered() {
                     self.agenda.put(self.beliefs.draw_phase(), Due::Report { server: Some(server) });
                 }
             }
@@ -303,7 +303,7 @@ impl<'a> ClockEngine<'a> {
             Due::Join(query) => self.hand_over(query, observer)?,
             Due::Repaint { server, length } => self.beliefs.repaint(now, server, length, observer),
             Due::Report { server } => {
-                let reporting = server.map_or(0..servers.len(), |server| server..server + 1);
+                let reporting = server.map_or(0..servers.numbered(), |server| server..server + 1);
                 for server in reporting {
                     let length = self.queues.length(server);
                     self.beliefs.report_to_all(now, server, length, &mut self.agenda, observer);
@@ -325,11 +325,7 @@ impl Engine for ClockEngine<'_> {
             let gaps = self.gap_stream.clone();
             let odds = self.plain_odds().filter(|_| tally.asks_for_queues_only());
             // Plain counting is fast, and better off in stretches that are long beside the number of servers.
-            let events = if odds.is_some() {
-                events.max(u64::from(self.system.servers.len()).min(MOST_AT_ONCE))
-            } else {
-                events
-            };
+            let events = if odds.is_some() { events.max(self.system.servers.len().min(MOST_AT_ONCE)) } else { events };
             let (strikes, progress) = tally.count(&steps, events, &gaps, |tally, from, to| match odds {
                 Some(odds) => self.count_plainly(odds, tally, from, to),
                 None => self.count_told(steps.tick, tally, from, to),

@@ -65,10 +65,10 @@ impl<'a> EventEngine<'a> {
         let servers = &system.servers;
         let streams = Streams::new(seed, replication);
         let mut initial = streams.take(Component::Initial);
-        let lengths = system.initial.lengths(servers.len(), &mut initial);
+        let lengths = system.initial.lengths(servers.numbered(), &mut initial);
         let beliefs = Beliefs::new(system, policy, &lengths, &streams);
-        let mut calendar = Calendar::new(servers.len(), beliefs.keeps_overtaken());
-        let mut free_at = vec![0.0; servers.len() as usize];
+        let mut calendar = Calendar::new(servers.numbered(), beliefs.keeps_overtaken());
+        let mut free_at = vec![0.0; servers.numbered() as usize];
         for (server, &length) in (0_u32..).zip(&lengths) {
             for _ in 0..length {
                 let free = &mut free_at[server as usize];
@@ -98,7 +98,7 @@ impl<'a> EventEngine<'a> {
                 _ => None,
             },
             pair: pairs.map(|pairs| (pairs, pairs.draw(&mut dispatch_stream))),
-            looks_ahead: servers.len() >= FAR,
+            looks_ahead: servers.numbered() >= FAR,
             chooser,
             beliefs,
             arrivals: system.arrivals.start(streams.take(Component::Arrivals))?,
@@ -132,7 +132,7 @@ impl<'a> EventEngine<'a> {
                 self.calendar.schedule(first, Waiting::Report { server: None });
             }
             Some(Phase::Own) => {
-                for server in 0..self.system.servers.len() {
+                for server in 0..self.system.servers.numbered() {
                     let first = self.beliefs.draw_phase();
                     self.calendar.schedule(first, Waiting::Report { server: Some(server) });
                 }
@@ -265,7 +265,7 @@ impl<'a> EventEngine<'a> {
             Waiting::Join(query) => self.hand_over(query, observer)?,
             Waiting::Repaint { server, length } => self.beliefs.repaint(now, server, length, observer),
             Waiting::Report { server } => {
-                let reporting = server.map_or(0..servers.len(), |server| server..server + 1);
+                let reporting = server.map_or(0..servers.numbered(), |server| server..server + 1);
                 for server in reporting {
                     let length = self.queues.length(server);
                     self.beliefs.report_to_all(now, server, length, &mut self.calendar, observer);

@@ -39,7 +39,7 @@ impl Entry {
             Some(parts) if one_class => {
                 let parts = parts.into_iter().filter(|&(part, ..)| part > 0.0);
                 let parts = parts.map(|(part, d, replacement)| (part, d as usize, replacement)).collect();
-                Way::Ranks { servers: u64::from(servers.len()), parts }
+                Way::Ranks { servers: servers.len(), parts }
             }
             _ if one_class && law.tail_of_count(0).is_some() => Way::Tail,
             _ => Way::Law,

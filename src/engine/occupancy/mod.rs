@@ -86,7 +86,7 @@ impl<'a> OccupancyEngine<'a> {
     ) -> Result<Self, EngineError> {
         let servers = &system.servers;
         let streams = Streams::new(seed, replication);
-        let sizes: Vec<u64> = servers.classes().iter().map(|class| u64::from(class.count)).collect();
+        let sizes: Vec<u64> = servers.classes().iter().map(|class| class.count).collect();
         let rate = system.arrivals.rate + servers.total_rate();
         Ok(Self {
             system,
@@ -159,7 +159,7 @@ impl<'a> OccupancyEngine<'a> {
 
 /// How many servers of each class hold at least 1, 2, ... jobs at time 0.
 fn initial_levels(initial: &Initial, servers: &Servers, streams: &Streams) -> Vec<Vec<u64>> {
-    let sizes = || servers.classes().iter().map(|class| u64::from(class.count));
+    let sizes = || servers.classes().iter().map(|class| class.count);
     match initial {
         Initial::Empty => sizes().map(|_| Vec::new()).collect(),
         Initial::Length(length) => sizes().map(|size| vec![size; *length as usize]).collect(),
@@ -170,7 +170,7 @@ fn initial_levels(initial: &Initial, servers: &Servers, streams: &Streams) -> Ve
             let mut left: Vec<u64> = sizes().collect();
             for fraction in tail {
                 let all: u64 = left.iter().sum();
-                let wanted = ((fraction * f64::from(servers.len())).round() as u64).min(all);
+                let wanted = ((fraction * servers.len() as f64).round() as u64).min(all);
                 left = spread(wanted, &left, &mut stream);
                 levels.iter_mut().zip(&left).for_each(|(levels, &count)| levels.push(count));
             }

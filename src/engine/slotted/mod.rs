@@ -141,7 +141,7 @@ impl<'a> SlottedEngine<'a> {
     ) -> Result<Self, EngineError> {
         let servers = &system.servers;
         let streams = Streams::new(seed, replication);
-        let lengths = system.initial.lengths(servers.len(), &mut streams.take(Component::Initial));
+        let lengths = system.initial.lengths(servers.numbered(), &mut streams.take(Component::Initial));
         let mut beliefs = Beliefs::new(system, policy, &lengths, &streams);
         beliefs.round_delays_down();
         let need = policy.dispatch.need(servers);
@@ -160,7 +160,7 @@ impl<'a> SlottedEngine<'a> {
             chooser: policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream),
             shares: Vec::new(),
             mail: Mail { messages: Messages::new(beliefs.keeps_overtaken()), slot: 0, sequence: 0 },
-            boards: Boards::new(&mut beliefs, servers.len()),
+            boards: Boards::new(&mut beliefs, servers.numbered()),
             beliefs,
             source: Source::new(system, slots).map_err(law)?,
             services: Result::map_err(services, law)?,
@@ -173,7 +173,7 @@ impl<'a> SlottedEngine<'a> {
             lengths: View::truth(lengths, if truth_is_looked_at { need } else { Need::Nothing }, servers),
             received: vec![0; system.dispatchers.len() as usize],
             reached: Vec::new(),
-            joining: vec![0; servers.len() as usize],
+            joining: vec![0; servers.numbered() as usize],
             moving: Vec::new(),
             completed: Vec::new(),
             reporting: Vec::new(),
@@ -247,7 +247,7 @@ impl<'a> SlottedEngine<'a> {
         let mut unused = 0;
         let mut first = 0;
         for class in 0..self.services.len() {
-            let members = self.system.servers.classes()[class].count;
+            let members = self.system.servers.classes()[class].count as u32;
             unused += self.offer(class, first, members);
             self.settle(class as u32, observer, &mut changes)?;
             first += members;
@@ -333,7 +333,7 @@ impl<'a> SlottedEngine<'a> {
             self.received[dispatcher as usize] = 0;
             self.beliefs.ask(now, dispatcher, &self.lengths, &mut self.mail, observer);
         }
-        self.boards.due(self.slot as f64, servers.len(), &mut self.beliefs, &mut self.reporting);
+        self.boards.due(self.slot as f64, servers.numbered(), &mut self.beliefs, &mut self.reporting);
         for &server in &self.reporting {
             let length = self.lengths.length(server);
             self.beliefs.report_to_all(now, server, length, &mut self.mail, observer);
@@ -350,7 +350,7 @@ impl<'a> SlottedEngine<'a> {
 impl Engine for SlottedEngine<'_> {
     fn run_until<O: Observer>(&mut self, end: f64, events: u64, observer: &mut O) -> Result<Progress, EngineError> {
         // A slot of so many servers is worth about as many events.
-        let slots = (events / (1 + u64::from(self.system.servers.len()))).max(1);
+        let slots = (events / (1 + self.system.servers.len())).max(1);
         for _ in 0..slots {
             if self.slot as f64 >= end {
                 return Ok(Progress::Reached);

@@ -31,7 +31,7 @@ impl Strategy for BelowAverage {
     }
 
     fn prepare(&self, servers: &Servers, _: &Dispatchers, _: &mut Stream) -> Ready {
-        Ready { servers: u64::from(servers.len()), not_longer: NotLonger::new(self.weighting, servers) }
+        Ready { servers: servers.len(), not_longer: NotLonger::new(self.weighting, servers) }
     }
 }
 

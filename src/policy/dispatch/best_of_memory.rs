@@ -61,7 +61,7 @@ impl Strategy for BestOfMemory {
     }
 
     fn validate(&self, servers: &Servers) -> Result<(), Fault> {
-        let n = servers.len();
+        let n = servers.numbered();
         for (key, count, what) in [("d", self.d, "sampled"), ("memory", self.memory, "remembered")] {
             if count.get() > u64::from(n) {
                 let rule = format!("{key} distinct servers cannot be {what} of {n}");
@@ -73,7 +73,7 @@ impl Strategy for BestOfMemory {
 
     fn prepare(&self, servers: &Servers, dispatchers: &Dispatchers, _: &mut Stream) -> Ready {
         Ready {
-            sampler: Sampler::new(self.d.get() as u32, servers.len()),
+            sampler: Sampler::new(self.d.get() as u32, servers.numbered()),
             memory: self.memory.get() as usize,
             remembered: vec![Vec::new(); dispatchers.len() as usize],
             looked_at: Vec::new(),
@@ -141,14 +141,14 @@ mod tests {
     }
 
     fn view(lengths: &[u32]) -> View {
-        View::truth(lengths.to_vec(), Need::Lengths, &classes(&[(lengths.len() as u32, 1.0)]))
+        View::truth(lengths.to_vec(), Need::Lengths, &classes(&[(lengths.len() as u64, 1.0)]))
     }
 
     /// A chooser for 2 dispatchers of which the first remembers these servers.
     fn remembering(strategy: &BestOfMemory, servers: u32, remembered: &[u32]) -> Ready {
         let dispatchers = Dispatchers::equal(2).expect("2 dispatchers");
         let mut stream = Stream::new(0, 0, Component::Initial);
-        let mut ready = strategy.prepare(&classes(&[(servers, 1.0)]), &dispatchers, &mut stream);
+        let mut ready = strategy.prepare(&classes(&[(u64::from(servers), 1.0)]), &dispatchers, &mut stream);
         ready.remembered[0] = remembered.to_vec();
         ready
     }

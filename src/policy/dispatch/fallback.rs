@@ -29,7 +29,7 @@ pub(super) enum Anyone {
 impl Fallback {
     pub(super) fn prepare(self, servers: &Servers) -> Anyone {
         match self {
-            Self::Random => Anyone::Uniform(servers.len()),
+            Self::Random => Anyone::Uniform(servers.numbered()),
             Self::WeightedRandom => Anyone::ByRate(weighted_random::Ready::new(servers)),
         }
     }

@@ -20,7 +20,7 @@ trait Strategy {
     fn lengths_asked(&self, servers: &Servers) -> u64 {
         match self.need(servers) {
             Need::Nothing => 0,
-            Need::Lengths | Need::Sorted | Need::SortedByClass => u64::from(servers.len()),
+            Need::Lengths | Need::Sorted | Need::SortedByClass => servers.len(),
         }
     }
 

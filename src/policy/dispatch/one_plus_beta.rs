@@ -48,7 +48,7 @@ impl Strategy for OnePlusBeta {
     }
 
     fn validate(&self, servers: &Servers) -> Result<(), Fault> {
-        if self.beta.get() > 0.0 && servers.len() < 2 {
+        if self.beta.get() > 0.0 && servers.numbered() < 2 {
             let rule = "two distinct servers cannot be sampled from 1";
             return Err(Fault::at("beta", rule, "use at least 2 servers, or beta: 0"));
         }
@@ -57,8 +57,8 @@ impl Strategy for OnePlusBeta {
 
     fn prepare(&self, servers: &Servers, _: &Dispatchers, _: &mut Stream) -> Ready {
         let beta = self.beta.get();
-        let pairs = (beta > 0.0).then(|| Sampler::new(2, servers.len()));
-        Ready { beta, servers: u64::from(servers.len()), pairs, compared: false }
+        let pairs = (beta > 0.0).then(|| Sampler::new(2, servers.numbered()));
+        Ready { beta, servers: servers.len(), pairs, compared: false }
     }
 }
 

@@ -72,8 +72,8 @@ impl Strategy for PowerOfD {
         if self.d.get() > MOST {
             return Err(Fault::at("d", format!("d must be at most {MOST}"), "use fewer choices, or shortest"));
         }
-        if !self.replacement && self.d.get() > u64::from(servers.len()) {
-            let n = servers.len();
+        if !self.replacement && self.d.get() > servers.len() {
+            let n = servers.numbered();
             return Err(Fault::at(
                 "d",
                 format!("d distinct servers cannot be sampled from {n}"),
@@ -92,9 +92,9 @@ impl Strategy for PowerOfD {
                 Ready::DistinctByRate(RateSampler::new(self.d.get() as u32, servers))
             }
         } else if self.replacement {
-            Ready::Independent { d: self.d.get(), servers: u64::from(servers.len()) }
+            Ready::Independent { d: self.d.get(), servers: servers.len() }
         } else {
-            Ready::Distinct(Sampler::new(self.d.get() as u32, servers.len()))
+            Ready::Distinct(Sampler::new(self.d.get() as u32, servers.numbered()))
         }
     }
 }

@@ -12,8 +12,8 @@ const FALSE_ALARM: f64 = 1e-4;
 const DRAWS: u32 = 200_000;
 
 /// Servers in classes of these counts and rates.
-pub(super) fn classes(counts_and_rates: &[(u32, f64)]) -> Servers {
-    let class = |(i, &(count, rate)): (usize, &(u32, f64))| ServerClass { name: format!("class {i}"), count, rate };
+pub(super) fn classes(counts_and_rates: &[(u64, f64)]) -> Servers {
+    let class = |(i, &(count, rate)): (usize, &(u64, f64))| ServerClass { name: format!("class {i}"), count, rate };
     Servers::new(counts_and_rates.iter().enumerate().map(class).collect()).expect("servers")
 }
 

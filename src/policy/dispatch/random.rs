@@ -24,7 +24,7 @@ impl Strategy for Random {
     }
 
     fn prepare(&self, servers: &Servers, _: &Dispatchers, _: &mut Stream) -> Ready {
-        Ready(servers.len())
+        Ready(servers.numbered())
     }
 }
 

@@ -40,7 +40,7 @@ impl Strategy for Ranked {
     }
 
     fn validate(&self, servers: &Servers) -> Result<(), Fault> {
-        let (ranks, n) = (self.weights.len(), servers.len());
+        let (ranks, n) = (self.weights.len(), servers.numbered());
         if ranks as u64 > u64::from(n) {
             let rule = format!("there are {ranks} weights, but only {n} servers to rank");
             return Err(Fault::at("weights", rule, format!("write at most {n} weights")));

@@ -27,7 +27,7 @@ impl Strategy for RoundRobin {
     }
 
     fn prepare(&self, servers: &Servers, dispatchers: &Dispatchers, stream: &mut Stream) -> Ready {
-        let servers = servers.len();
+        let servers = servers.numbered();
         Ready { next: (0..dispatchers.len()).map(|_| stream.below(u64::from(servers)) as u32).collect(), servers }
     }
 }

@@ -44,9 +44,9 @@ impl Strategy for Tidal {
 
     fn prepare(&self, servers: &Servers, dispatchers: &Dispatchers, _: &mut Stream) -> Ready {
         Ready {
-            rates: (0..servers.len()).map(|server| servers.rate(server)).collect(),
+            rates: (0..servers.numbered()).map(|server| servers.rate(server)).collect(),
             shares: dispatchers.shares().to_vec(),
-            order: (0..servers.len()).collect(),
+            order: (0..servers.numbered()).collect(),
             filled: Vec::new(),
             given: Vec::new(),
         }

@@ -24,10 +24,10 @@ impl Ready {
         let (mut rate, mut count) = (0.0, 0);
         let (mut rates, mut counts) = (Vec::new(), Vec::new());
         for class in servers.classes() {
-            rate += f64::from(class.count) * class.rate;
+            rate += class.count as f64 * class.rate;
             count += class.count;
             rates.push(rate);
-            counts.push(count);
+            counts.push(count as u32);
         }
         Self { rates, servers: counts }
     }

@@ -51,7 +51,7 @@ impl Push {
 
     pub(super) fn validate(&self, servers: &Servers) -> Result<(), Fault> {
         let n = servers.len();
-        if self.d.get() > u64::from(n) {
+        if self.d.get() > n {
             return Err(Fault::at(
                 "push.d",
                 format!("d distinct servers cannot be sampled from {n}"),

@@ -8,15 +8,15 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 const DRAWS: u32 = 100_000;
 
-fn servers(classes: &[(u32, f64)]) -> Servers {
-    let class = |(i, &(count, rate)): (usize, &(u32, f64))| ServerClass { name: format!("{i}"), count, rate };
+fn servers(classes: &[(u64, f64)]) -> Servers {
+    let class = |(i, &(count, rate)): (usize, &(u64, f64))| ServerClass { name: format!("{i}"), count, rate };
     Servers::new(classes.iter().enumerate().map(class).collect()).expect("servers")
 }
 
 fn counts(servers: &Servers, lengths: &[u32]) -> Vec<Vec<u64>> {
     let top = *lengths.iter().max().expect("servers");
     let at_least = |class: u32, k: u32| {
-        let own = (0..servers.len()).filter(|&server| servers.class_of(server) == class);
+        let own = (0..servers.numbered()).filter(|&server| servers.class_of(server) == class);
         own.filter(|&server| lengths[server as usize] >= k).count() as u64
     };
     (0..servers.classes().len() as u32).map(|class| (0..=top).map(|k| at_least(class, k)).collect()).collect()

@@ -164,7 +164,7 @@ impl Continuous {
             layout,
             symmetry: view.symmetry(system),
             arrivals,
-            rates: (0..system.servers.len()).map(|server| system.servers.rate(server)).collect(),
+            rates: (0..system.servers.numbered()).map(|server| system.servers.rate(server)).collect(),
             buffer: system.buffer.map_or(u16::MAX, |buffer| u16::try_from(buffer).unwrap_or(u16::MAX)),
             view,
             messages: Messages::new(system, policy),

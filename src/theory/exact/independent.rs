@@ -48,7 +48,7 @@ pub(super) fn queues(system: &System, shares: &[f64]) -> Result<Vec<Queue>, NotS
 /// What independent queues have together.
 pub(super) fn together(system: &System, queues: &[Queue], messages: &Messages) -> Tally {
     let classes = system.servers.classes();
-    let counted = || queues.iter().zip(classes).map(|(queue, class)| (queue, f64::from(class.count)));
+    let counted = || queues.iter().zip(classes).map(|(queue, class)| (queue, class.count as f64));
     let levels = queues.iter().map(|queue| queue.lengths.len()).max().unwrap_or(0);
     let mut tally = Tally { arrived: 1.0, messages: messages.per_choice(), ..Tally::default() };
     let mut tails: Vec<f64> = vec![0.0; queues.len()];

@@ -46,7 +46,7 @@ impl Joining {
     /// # Errors
     /// If its choice depends on more than a view.
     pub(super) fn new(dispatch: &Dispatch, servers: &Servers) -> Result<Self, NotSolved> {
-        let rates: Vec<f64> = (0..servers.len()).map(|server| servers.rate(server)).collect();
+        let rates: Vec<f64> = (0..servers.numbered()).map(|server| servers.rate(server)).collect();
         let uniform = vec![1.0; rates.len()];
         let weights = |weighting: Weighting| match weighting {
             Weighting::Rate => rates.clone(),

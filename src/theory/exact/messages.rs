@@ -28,7 +28,7 @@ impl Messages {
             asked,
             pushed: rules.push.as_ref().map_or(0.0, |push| per_probe * push.d.get() as f64),
             rules,
-            servers: f64::from(system.servers.len()),
+            servers: system.servers.len() as f64,
             dispatchers: f64::from(system.dispatchers.len()),
         }
     }

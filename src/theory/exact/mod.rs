@@ -184,7 +184,7 @@ impl Exact {
             return None;
         }
         let of_class = |weight: &dyn Fn(f64) -> f64| {
-            let total: f64 = servers.classes().iter().map(|class| f64::from(class.count) * weight(class.rate)).sum();
+            let total: f64 = servers.classes().iter().map(|class| class.count as f64 * weight(class.rate)).sum();
             Some(servers.classes().iter().map(|class| weight(class.rate) / total).collect())
         };
         // For any number of servers, without a list of them.
@@ -196,7 +196,7 @@ impl Exact {
             _ => {}
         }
         let shares = Joining::new(&policy.dispatch, servers).ok()?.fixed()?;
-        let first = |class: usize| (0..servers.len()).find(|&server| servers.class_of(server) as usize == class);
+        let first = |class: usize| (0..servers.numbered()).find(|&server| servers.class_of(server) as usize == class);
         (0..servers.classes().len()).map(|class| Some(shares[first(class)? as usize])).collect()
     }
 
@@ -209,7 +209,7 @@ impl Exact {
         let (mut mean, mut variance, mut squares, mut log_empty) = (0.0, 0.0, 0.0, 0.0);
         let mut classes = Vec::new();
         for (queue, class) in queues.iter().zip(system.servers.classes()) {
-            let count = f64::from(class.count);
+            let count = class.count as f64;
             let (first, second) = (moment(queue, 1), moment(queue, 2));
             mean += count * first;
             variance += count * (second - first * first);
@@ -229,7 +229,7 @@ impl Exact {
             variance,
             empty: log_empty.exp(),
             longer: tally.longer,
-            imbalance: squares - (variance + mean * mean) / f64::from(system.servers.len()),
+            imbalance: squares - (variance + mean * mean) / system.servers.len() as f64,
             range: None,
             regret: None,
             shortest: None,
@@ -299,7 +299,7 @@ fn class_laws(system: &System, tally: &Tally, alike: bool) -> Vec<ClassLaw> {
     let servers = &system.servers;
     // States in which servers of one rate have changed places were merged: each stands for all of its rate.
     let of_rate = |lists: &[Vec<f64>], server: u32| -> Vec<f64> {
-        let same: Vec<u32> = (0..servers.len())
+        let same: Vec<u32> = (0..servers.numbered())
             .filter(|&other| if alike { servers.rate(other) == servers.rate(server) } else { other == server })
             .collect();
         let mut mean: Vec<f64> = Vec::new();
@@ -315,8 +315,8 @@ fn class_laws(system: &System, tally: &Tally, alike: bool) -> Vec<ClassLaw> {
     let complete = (admitted - known).abs() < 1e-9 * admitted;
     let mut first = 0;
     let law = |class: &ServerClass| {
-        let members = first..first + class.count;
-        first += class.count;
+        let members = first..first + class.count as u32;
+        first = members.end;
         let sum = |lists: &[Vec<f64>], factor: f64| {
             let mut total: Vec<f64> = Vec::new();
             for list in members.clone().map(|server| of_rate(lists, server)) {
@@ -326,7 +326,7 @@ fn class_laws(system: &System, tally: &Tally, alike: bool) -> Vec<ClassLaw> {
             total
         };
         ClassLaw {
-            lengths: sum(&tally.lengths, 1.0 / f64::from(class.count)),
+            lengths: sum(&tally.lengths, 1.0 / class.count as f64),
             found: complete.then(|| sum(&tally.found, 1.0 / tally.arrived)),
             ahead: sum(&tally.ahead, 1.0 / tally.arrived),
             class: class.clone(),

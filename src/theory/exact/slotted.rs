@@ -85,7 +85,7 @@ impl Slotted {
             had: had.then_some(phase + 2),
             joining: joins.then_some(phase + 2 + usize::from(rules.push.is_some())),
         };
-        let services: Result<Vec<_>, _> = (0..system.servers.len())
+        let services: Result<Vec<_>, _> = (0..system.servers.numbered())
             .map(|server| counts::probabilities(&slots.service, system.servers.rate(server)))
             .collect();
         Ok(Self {

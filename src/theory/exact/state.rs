@@ -25,8 +25,8 @@ impl Layout {
     ///
     /// # Errors
     /// If a state has not as many places.
-    pub(super) fn new(servers: u32, believers: u32, extra: usize) -> Result<Self, NotSolved> {
-        let places = u64::from(servers) * (1 + u64::from(believers));
+    pub(super) fn new(servers: u64, believers: u32, extra: usize) -> Result<Self, NotSolved> {
+        let places = servers.saturating_mul(1 + u64::from(believers));
         let rest = usize::try_from(places).unwrap_or(usize::MAX);
         if rest.saturating_add(extra) > SLOTS {
             let of = if believers > 0 { format!(" and {believers} dispatchers") } else { String::new() };
@@ -78,7 +78,7 @@ const MOST_ORDERS: usize = 24;
 impl Symmetry {
     /// Without estimates, queues of equal rate are exchangeable when equal rates stand side by side.
     pub(super) fn of_queues(servers: &Servers) -> Self {
-        let rates: Vec<f64> = (0..servers.len()).map(|server| servers.rate(server)).collect();
+        let rates: Vec<f64> = (0..servers.numbered()).map(|server| servers.rate(server)).collect();
         let mut ranges = Vec::new();
         let mut first = 0;
         for n in 1..=rates.len() {
@@ -92,7 +92,7 @@ impl Symmetry {
 
     /// With estimates, servers of equal rate and dispatchers of equal share are exchangeable.
     pub(super) fn of_estimates(servers: &Servers, shares: &[f64]) -> Self {
-        let rates: Vec<f64> = (0..servers.len()).map(|server| servers.rate(server)).collect();
+        let rates: Vec<f64> = (0..servers.numbered()).map(|server| servers.rate(server)).collect();
         let (servers, dispatchers) = (orders(&rates), orders(shares));
         if servers.len() * dispatchers.len() > MOST_ORDERS {
             return Self::None;

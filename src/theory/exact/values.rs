@@ -45,11 +45,11 @@ impl Exact {
     }
 
     fn servers(&self) -> f64 {
-        self.classes.iter().map(|law| f64::from(law.class.count)).sum()
+        self.classes.iter().map(|law| law.class.count as f64).sum()
     }
 
     fn capacity(&self) -> f64 {
-        self.classes.iter().map(|law| f64::from(law.class.count) * law.class.rate).sum()
+        self.classes.iter().map(|law| law.class.count as f64 * law.class.rate).sum()
     }
 
     fn throughput(&self) -> f64 {
@@ -58,7 +58,7 @@ impl Exact {
 
     /// `s_k`, the mean fraction of servers with at least k jobs.
     pub fn tail(&self, k: usize) -> f64 {
-        self.classes.iter().map(|law| f64::from(law.class.count) * law.tail(k)).sum::<f64>() / self.servers()
+        self.classes.iter().map(|law| law.class.count as f64 * law.tail(k)).sum::<f64>() / self.servers()
     }
 
     fn tail_variance(&self, k: usize) -> f64 {
@@ -84,7 +84,7 @@ impl Exact {
         if !key.is_empty() {
             return self.class(key).map(|law| law.tail(1));
         }
-        let busy = |law: &ClassLaw| f64::from(law.class.count) * law.class.rate * law.tail(1);
+        let busy = |law: &ClassLaw| law.class.count as f64 * law.class.rate * law.tail(1);
         Some(self.classes.iter().map(busy).sum::<f64>() / self.capacity())
     }
 
@@ -92,7 +92,7 @@ impl Exact {
         let law = self.class(name)?;
         let jobs = self.arrival_rate * law.share();
         // Little's law; in slots, a job is there at the starts of the slots after that of its arrival.
-        let inside = f64::from(law.class.count) * law.mean() / jobs;
+        let inside = law.class.count as f64 * law.mean() / jobs;
         (jobs > 0.0).then_some(if self.slotted { inside + 1.0 } else { inside })
     }
 

@@ -18,19 +18,19 @@ impl MMN {
     ///
     /// Erlang's B is summed as `1 / B = sum over k of N! / ((N - k)! a^k)` from its largest terms on, with a the
     /// offered work; it takes as many terms as count, of the order of sqrt(N) in heavy traffic.
-    pub fn new(servers: u32, load: f64, rate: f64) -> Option<Self> {
+    pub fn new(servers: u64, load: f64, rate: f64) -> Option<Self> {
         if servers == 0 || !(load > 0.0 && load < 1.0) {
             return None;
         }
-        let n = f64::from(servers);
+        let n = servers as f64;
         let blocked = Self::erlang_b(servers, load * n);
         let waits = blocked / (1.0 - load * (1.0 - blocked));
         Some(Self { servers: n, load, rate, waits })
     }
 
     /// Erlang's B: the fraction of jobs lost when there is no room to wait, at `offered` = arrival rate / rate.
-    pub fn erlang_b(servers: u32, offered: f64) -> f64 {
-        let n = f64::from(servers);
+    pub fn erlang_b(servers: u64, offered: f64) -> f64 {
+        let n = servers as f64;
         let (mut sum, mut term, mut k) = (1.0, 1.0, 0.0);
         while k < n {
             term *= (n - k) / offered;
@@ -148,8 +148,8 @@ mod tests {
     #[test]
     fn very_many_servers_take_no_time() {
         assert_eq!(MMN::new(1_000_000_000, 0.5, 1.0).map(|queue| queue.waiting_probability()), Some(0.0));
-        let n = 4_000_000_000_u32;
-        let queue = MMN::new(n, 1.0 - 1.0 / f64::from(n).sqrt(), 1.0).expect("stable");
+        let n = 4_000_000_000_u64;
+        let queue = MMN::new(n, 1.0 - 1.0 / (n as f64).sqrt(), 1.0).expect("stable");
         assert!((queue.waiting_probability() - 0.223_361_27).abs() < 1e-5);
     }
 }

@@ -82,7 +82,7 @@ fn no_limit_of_estimates(policy: &Policy) -> String {
 /// Random routing: independent M/M/1 queues, of which each class has its own load. So is one server.
 fn independent_queues(system: &System, policy: &Policy) -> Option<Result<MeanField, String>> {
     let servers = &system.servers;
-    let n = f64::from(servers.len());
+    let n = servers.len() as f64;
     let (weighted, blind) = match &policy.dispatch {
         Dispatch::WeightedRandom(_) => (true, true),
         Dispatch::Random(_) => (false, true),
@@ -120,7 +120,7 @@ pub(super) fn on_exact_information(system: &System, dispatch: &Dispatch) -> Resu
                 return Ok(MeanField::from_tails(system, tails, false, source));
             }
             let rate = system.servers.classes()[0].rate;
-            let per_server = system.arrivals.rate / f64::from(system.servers.len()) / rate;
+            let per_server = system.arrivals.rate / system.servers.len() as f64 / rate;
             let joins = |s: f64| law.tail(s).unwrap_or(s);
             let tail = match system.buffer {
                 None => unlimited(per_server, joins)?,

@@ -58,7 +58,7 @@ fn below_tails(system: &System, r: usize, by_rate: bool) -> Vec<Vec<f64>> {
     };
     let done = |births: f64| -> f64 {
         let parts = servers.classes().iter().zip(tails(births));
-        parts.map(|(class, tail)| f64::from(class.count) * class.rate * tail.first().copied().unwrap_or(0.0)).sum()
+        parts.map(|(class, tail)| class.count as f64 * class.rate * tail.first().copied().unwrap_or(0.0)).sum()
     };
     let wanted = system.load() * rate_of_all;
     let (mut low, mut high) = (0.0, servers.largest_rate().max(1.0));
@@ -78,8 +78,7 @@ fn average(system: &System, by_rate: bool) -> Result<MeanField, String> {
     let servers = &system.servers;
     let mean = |tails: &[Vec<f64>]| -> f64 {
         let parts = servers.classes().iter().zip(tails);
-        parts.map(|(class, tail)| f64::from(class.count) * tail.iter().sum::<f64>()).sum::<f64>()
-            / f64::from(servers.len())
+        parts.map(|(class, tail)| class.count as f64 * tail.iter().sum::<f64>()).sum::<f64>() / servers.len() as f64
     };
     let deepest = system.buffer.map_or(DEEPEST, |buffer| DEEPEST.min(buffer as usize - 1));
     let mut found = Vec::new();
@@ -114,7 +113,7 @@ fn shortest_delay(system: &System) -> Result<MeanField, String> {
     let mut partly = None;
     for group in order.chunk_by(|&a, &b| classes[a].rate == classes[b].rate) {
         let rate = classes[group[0]].rate;
-        let capacity: f64 = group.iter().map(|&class| f64::from(classes[class].count) * rate).sum();
+        let capacity: f64 = group.iter().map(|&class| classes[class].count as f64 * rate).sum();
         if left < capacity {
             partly = Some((rate, left / capacity));
             break;

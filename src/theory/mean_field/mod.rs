@@ -71,7 +71,7 @@ impl MeanField {
     /// From the tail of each class, s_1, s_2, ... of its own servers, and its mean number of jobs if that is known better
     /// than as the sum of the tail.
     fn from_tails(system: &System, tails: Vec<(Vec<f64>, Option<f64>)>, exact: bool, source: &'static str) -> Self {
-        let servers = f64::from(system.servers.len());
+        let servers = system.servers.len() as f64;
         let classes = system.servers.classes().iter().zip(tails).map(|(class, (mut tail, jobs))| {
             tail.truncate(LEVELS);
             while tail.last().is_some_and(|&fraction| fraction <= NEGLIGIBLE) {
@@ -80,7 +80,7 @@ impl MeanField {
             ClassLimit {
                 name: class.name.clone(),
                 rate: class.rate,
-                share: f64::from(class.count) / servers,
+                share: class.count as f64 / servers,
                 jobs: jobs.unwrap_or_else(|| tail.iter().rev().sum()),
                 tail,
             }

@@ -80,8 +80,8 @@ fn policy(dispatch: &str) -> Policy {
     }
 }
 
-fn system(classes: &[(u32, f64)], load: f64, buffer: Option<u32>) -> System {
-    let class = |(i, &(count, rate)): (usize, &(u32, f64))| crate::model::ServerClass {
+fn system(classes: &[(u64, f64)], load: f64, buffer: Option<u32>) -> System {
+    let class = |(i, &(count, rate)): (usize, &(u64, f64))| crate::model::ServerClass {
         name: format!("class {i}"),
         count,
         rate,
@@ -117,9 +117,9 @@ fn d_choices_to_twelve_digits() {
 /// that an arrival joins; also with classes and with limited buffers.
 #[test]
 fn fixed_points_are_where_trajectories_lead() {
-    let even: &[(u32, f64)] = &[(10, 1.0)];
-    let uneven: &[(u32, f64)] = &[(60, 1.0), (40, 2.0)];
-    let third: &[(u32, f64)] = &[(30, 1.0), (30, 2.0), (40, 2.5)];
+    let even: &[(u64, f64)] = &[(10, 1.0)];
+    let uneven: &[(u64, f64)] = &[(60, 1.0), (40, 2.0)];
+    let third: &[(u64, f64)] = &[(30, 1.0), (30, 2.0), (40, 2.5)];
     let all = [
         (r#"{"random": {}}"#, even, None),
         (r#"{"random": {}}"#, even, Some(4)),
@@ -157,7 +157,7 @@ fn fixed_points_are_where_trajectories_lead() {
 /// What flows in is what flows out, class by class, whatever the way a fixed point was found.
 #[test]
 fn means_agree_by_little() {
-    let classes: &[(u32, f64)] = &[(60, 1.0), (40, 2.0)];
+    let classes: &[(u64, f64)] = &[(60, 1.0), (40, 2.0)];
     for text in [r#"{"power_of_d": {"d": 2}}"#, r#"{"shortest_delay": {}}"#, r#"{"below_threshold": {"r": 1}}"#] {
         let limit = MeanField::new(&system(classes, 0.7, None), &policy(text)).expect("known");
         let value = |metric, key: &str| limit.value(metric, key).expect("known");
@@ -173,7 +173,7 @@ fn means_agree_by_little() {
 
 #[test]
 fn what_has_no_limit_says_why() {
-    let even: &[(u32, f64)] = &[(10, 1.0)];
+    let even: &[(u64, f64)] = &[(10, 1.0)];
     let because = |system: &System, text: &str, why: &str| {
         let found = MeanField::new(system, &policy(text)).expect_err(text);
         assert!(found.contains(why), "{text}: {found}");

@@ -108,8 +108,8 @@ pub(super) struct Drift<'a> {
 
 impl<'a> Drift<'a> {
     pub(super) fn new(system: &System, law: &'a LevelLaw, levels: usize) -> Self {
-        let n = f64::from(system.servers.len());
-        let classes = system.servers.classes().iter().map(|class| (f64::from(class.count) / n, class.rate)).collect();
+        let n = system.servers.len() as f64;
+        let classes = system.servers.classes().iter().map(|class| (class.count as f64 / n, class.rate)).collect();
         Self { law, levels, classes, arrival_rate: system.arrivals.rate / n }
     }
 

@@ -77,7 +77,7 @@ impl Noise {
             return Ok(Self::idle_always_found(system));
         }
         let samples = law.uniform_samples().ok_or("the law of the level joined is not smooth, or has no expansion")?;
-        Self::of_samples(system.load(), f64::from(system.servers.len()), &samples)
+        Self::of_samples(system.load(), system.servers.len() as f64, &samples)
     }
 
     /// While an idle server is found each job starts at once: the number of busy servers is that of M/M/infinity, of
@@ -90,7 +90,7 @@ impl Noise {
             second: Some(vec![0.0]),
             second_square: Some(vec![0.0]),
             residual: 0.0,
-            servers: f64::from(system.servers.len()),
+            servers: system.servers.len() as f64,
         }
     }
 
