@@ -304,6 +304,19 @@ fn every_point_is_checked_first() {
     assert!(told.contains("as many values"), "{told}");
 }
 
+#[test]
+fn what_the_command_line_gets_wrong_is_said_once_and_in_its_own_terms() {
+    let desk = Desk::new(SMALL);
+    let said = desk.fails(2, &["run", "scenario.yaml", "--sweep", "laod=0.5,0.6"]);
+    assert_eq!(said.matches("did you mean `load`?").count(), 1, "{said}");
+    let said =
+        desk.fails(2, &["compare", "scenario.yaml", "--policy", "two=shortest", "--policy", "{dispatch: random}"]);
+    assert!(said.contains("'two=shortest'") && said.contains("a map with a dispatch"), "{said}");
+    desk.run("results", &["--sweep", "load=0.3,0.5"]);
+    let said = desk.fails(2, &["plot", "results", "--figure", "regret_mean against servers"]);
+    assert!(said.contains("`servers` is the same at every point"), "{said}");
+}
+
 /// Pairing saves: with 100 servers the interval of the difference of two and three choices is at most half as wide as
 /// independent runs would have it.
 #[test]

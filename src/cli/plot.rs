@@ -77,13 +77,12 @@ pub(super) fn write(figures: &[Figure], folder: &Path, formats: &[PictureFormat]
 
 /// The figures that are named on the command line.
 fn wanted(names: &[String], study: &Study) -> Result<Vec<Wanted>, Failure> {
-    let plan = &study.points[0].plan;
     let mut all: Vec<Wanted> = Vec::new();
     for name in names {
         let told =
             |fault: Fault| Failure::Input(format!("--figure '{name}': {}\n  help: {}", fault.rule, fault.remedy));
         let wanted: Wanted = name.parse().map_err(told)?;
-        wanted.check(&study.axes, &plan.measure).map_err(told)?;
+        wanted.check(&study.axes, &study.points).map_err(told)?;
         if !all.contains(&wanted) {
             all.push(wanted);
         }

@@ -2,8 +2,9 @@
 
 use super::decode::suggestion;
 use super::scaling::{Quantity, Reference};
+use super::study::Point;
 use super::sweep::{Axis, Kind};
-use crate::measure::{Measure, Metric};
+use crate::measure::Metric;
 use crate::model::Fault;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -94,7 +95,8 @@ impl Wanted {
     ///
     /// # Errors
     /// What is missing.
-    pub fn check(&self, axes: &[Axis], measure: &Measure) -> Result<(), Fault> {
+    pub fn check(&self, axes: &[Axis], points: &[Point]) -> Result<(), Fault> {
+        let measure = &points[0].plan.measure;
         let lacks = |rule: &str, remedy: &str| Err(Fault::new(rule.to_owned(), remedy.to_owned()));
         match self {
             Self::Named(FigureName::Trajectory) if measure.trajectory.is_none() => {
@@ -120,6 +122,10 @@ impl Wanted {
                     ),
                     Some(key) if !numbers.contains(&key.as_str()) && Quantity::named(key).is_none() => {
                         let rule = format!("`{key}` is not swept through numbers");
+                        Err(Fault::new(rule, suggestion(key, &numbers)))
+                    }
+                    Some(key) if !numbers.contains(&key.as_str()) && is_constant(key, points) => {
+                        let rule = format!("`{key}` is the same at every point of the sweep");
                         Err(Fault::new(rule, suggestion(key, &numbers)))
                     }
                     _ => Ok(()),
@@ -215,6 +221,12 @@ impl JsonSchema for Wanted {
             ]
         })
     }
+}
+
+/// Whether a quantity does not change from point to point.
+fn is_constant(name: &str, points: &[Point]) -> bool {
+    Quantity::named(name)
+        .is_some_and(|quantity| points.windows(2).all(|pair| quantity.of(&pair[0].plan) == quantity.of(&pair[1].plan)))
 }
 
 #[cfg(test)]

@@ -116,7 +116,8 @@ impl Study {
         for index in 0..sweep.points().min(most) {
             match point(&root, &sweep, index, origin, fallback_name, changes.theory_only) {
                 Ok(point) => points.push(point),
-                Err(error) if !errors.contains(&error) => errors.push(error),
+                // Points that break one rule with different values are told of once.
+                Err(error) if errors.iter().all(|other| other.to_string() != error.to_string()) => errors.push(error),
                 Err(_) => {}
             }
         }
@@ -125,7 +126,7 @@ impl Study {
         }
         let axes = sweep.axes();
         for (i, wanted) in points[0].plan.scenario.plot.iter().flatten().enumerate() {
-            let checked = wanted.check(&axes, &points[0].plan.measure);
+            let checked = wanted.check(&axes, &points);
             checked.map_err(|fault| one(locate(&root, &format!("plot[{i}]"), fault)))?;
         }
         // The scenario that is kept beside the results has the values of the first point, and the sweep over them.
@@ -269,6 +270,10 @@ fn policy(text: &str) -> Result<Node, ScenarioError> {
         _ => (None, text),
     };
     let mut node = Node::parse_option(yaml, &mark)?;
+    if !matches!(node.value, Value::Map(_)) {
+        let rule = "must be a map with a dispatch".into();
+        return Err(fault(&node, "", rule, "write for example --policy 'JSQ={dispatch: shortest}'"));
+    }
     if name == Some("") {
         let rule = "has an empty name".into();
         return Err(fault(&node, "", rule, "write for example --policy 'JSQ={dispatch: shortest}'"));
