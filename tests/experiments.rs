@@ -436,6 +436,18 @@ fn intervals_of_quantiles_hold_them() {
     assert!(said.contains("too few independent jobs"), "{said}");
 }
 
+/// The quantiles of replications agree long before the quantile of all their jobs is as well known.
+#[test]
+fn a_precision_that_pooling_misses_is_said() {
+    let desk = Desk::new(
+        "servers: 1\nload: 0.8\npolicy: {dispatch: random}\nmeasure: {quantiles: [0.99]}\n\
+         run: {warmup: 500, time: 100, precision: 5%, precision_of: ['response_time_quantile:0.99'], max_replications: 5000}\n",
+    );
+    let said = desk.ok(&["run", "scenario.yaml", "-q", "-o", "results"]);
+    assert!(said.contains("run.precision is not reached for response_time_quantile 0.99"), "{said}");
+    assert!(!said.contains("max_replications"), "{said}");
+}
+
 #[test]
 fn automatic_warm_up_leaves_no_bias() {
     let text = "servers: 1\nload: 0.95\npolicy: {dispatch: random}\nrun: {replications: 60, seed: 11}\n";

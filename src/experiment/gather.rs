@@ -3,12 +3,12 @@
 use super::columns::columns;
 use super::distance::squared_distance;
 use super::estimates::{estimates, of_batches};
-use super::pooled::{Pooled, Quantiles};
+use super::pooled::{Pooled, Quantiles, is_pooled};
 use super::time_course::Courses;
 use crate::measure::{Balance, DelayHistogram, Lengths, Metric, Outlines, Reading, Record};
 use crate::model::TimeHistogram;
 use crate::model::Window;
-use crate::output::{Cell, Jobs, Manifest, Replication, Results};
+use crate::output::{Cell, Estimate, Jobs, Manifest, Replication, Results};
 use crate::scenario::{Plan, Study};
 use crate::stats::{BatchMeans, Confidence, Interval, Warning, paired_t};
 use crate::theory::MeanField;
@@ -145,6 +145,7 @@ impl<'a> Gather<'a> {
         let parts = (&self.parts[..], &self.outlines_of_parts[..]);
         let (estimates, quantiles) = estimates(plan, &pooled, measured, parts, steady);
         warnings.extend(self.thin_quantiles(&quantiles));
+        warnings.extend(self.imprecise(&estimates));
         let tick = DelayHistogram::tick_for(plan.system.servers.largest_rate());
         Results {
             point: 0,
@@ -288,6 +289,24 @@ impl<'a> Gather<'a> {
                     "the interval of the mean number of jobs is +-{:.0} % wide; run longer or more replications",
                     100.0 * relative
                 ),
+            )
+        })
+    }
+
+    /// Replications are added until the values of each are precise enough, and what is pooled may be less precise.
+    fn imprecise(&self, estimates: &[Estimate]) -> Option<Warning> {
+        let goal = self.plan.goal.as_ref()?;
+        let wide = estimates.iter().filter(|estimate| {
+            let is_wanted = goal.metrics.iter().any(|(metric, key)| *metric == estimate.metric && *key == estimate.key);
+            let half_width = estimate.interval().map(|(low, high)| (high - low) / 2.0);
+            let precise = half_width.zip(estimate.estimate).is_none_or(|(half, x)| half <= goal.relative * x.abs());
+            is_pooled(estimate.metric) && is_wanted && !precise
+        });
+        let wide: Vec<String> = wide.map(|estimate| format!("{} {}", estimate.metric.name(), estimate.key)).collect();
+        (!wide.is_empty()).then(|| {
+            Warning::new(
+                "precision_not_reached",
+                format!("run.precision is not reached for {}: run longer replications", wide.join(", ")),
             )
         })
     }

@@ -82,10 +82,14 @@ impl Pooled<'_> {
     }
 }
 
+/// Whether a metric of all replications together is not the mean of those of each.
+pub(super) fn is_pooled(metric: Metric) -> bool {
+    metric.mean().is_some() || QUANTILES.contains(&metric)
+}
+
 /// Keeps with each replication what was replaced.
 pub(super) fn keep(columns: &Columns, replications: &mut [Replication]) {
-    let replaced = |metric: &Metric| metric.mean().is_some() || QUANTILES.contains(metric);
-    for (metric, keys) in columns.iter().filter(|(metric, _)| replaced(metric)) {
+    for (metric, keys) in columns.iter().filter(|(metric, _)| is_pooled(**metric)) {
         for (key, column) in keys {
             for (replication, value) in replications.iter_mut().zip(column) {
                 replication.pooled.push(Reading::keyed(*metric, key.text.clone(), *value));

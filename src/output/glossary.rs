@@ -93,7 +93,10 @@ const WARNINGS: [(&str, &str); 15] = [
     ("not_settled", "The pilot runs found no end of the transient within run.max_time."),
     ("not_stable", "The load is 1 or more, or some queue must grow without end: no steady state, so no intervals."),
     ("one_replication", "One replication says nothing of its own error: no intervals."),
-    ("precision_not_reached", "run.max_replications were not enough for run.precision."),
+    (
+        "precision_not_reached",
+        "run.max_replications were not enough for run.precision, or it is not met by what is pooled.",
+    ),
     ("thin_quantiles", "Fewer than ten jobs, or too few independent ones, lie above a quantile: it says little."),
     ("trace_ends", "The trace has no more jobs before the run ends."),
     ("values_clamped", "Some response times were beyond the histogram: the highest quantiles are too low."),
