@@ -71,13 +71,18 @@ fn poisson_at_least(k: u32, mean: f64) -> f64 {
 
 /// Under random routing a burst has at least k jobs if the k - 1 jobs after its first all go to the same of N servers,
 /// and arrive within its mean service time: P(size >= k) = N^-(k-1) P(Poisson(lambda / mu) >= k - 1). With many
-/// arrivals in a service time this is the geometric law of ratio 1/N.
+/// arrivals in a service time this is the geometric law of ratio 1/N. The clock counts how often it strikes instead of
+/// how long it takes.
 #[test]
 fn bursts_of_random_routing_are_geometric_while_time_allows() {
-    for (load, service_times) in [("0.6", 3.0), ("6", 30.0)] {
-        let load = format!("load={load}");
+    for (engine, load, service_times) in [("event", "0.6", 3.0), ("event", "6", 30.0), ("clock", "0.6", 3.0)] {
+        let (engine, load) = (format!("engine={engine}"), format!("load={load}"));
+        let counted = ["measure={coincidence_window: 0, estimates: false, estimate_age: false}", &engine, &load];
         // The buffer keeps the overloaded system small, and lets the intervals stand.
-        let results = run(&plan(RANDOM, &[&load, "buffer=3", "run.time=2000", "run.replications=40"]));
+        let finite = ["buffer=3", "run.warmup=100", "run.time=2000", "run.replications=40"];
+        let plan = plan(RANDOM, &[&counted[..], &finite].concat());
+        assert!(plan.is_counted());
+        let results = run(&plan);
         let at_least = |k: u32| 5_f64.powi(1 - k as i32) * poisson_at_least(k - 1, service_times);
         for k in 1..=4 {
             assert_agrees(&results, Metric::BurstSize, &k.to_string(), at_least(k) - at_least(k + 1));
@@ -94,9 +99,12 @@ fn exact_shortest_queue_has_rank_one() {
     for information in ["exact", "{delayed: {age: 0}}", "{push: {d: 4, probability: 1}, pull: {probability: 1}}"] {
         let text = format!(
             "servers: 4\nload: 0.9\npolicy: {{dispatch: shortest, information: {information}}}\n\
-             run: {{warmup: 10, time: 500, replications: 1}}"
+             run: {{warmup: 10, time: 500, replications: 1}}\nmeasure: {{trajectory: {{step: 50}}}}"
         );
         let record = run_replication(&plan(&text, &[]), 0).expect("the run ends well");
+        let regret = record.trajectory.iter().find(|series| series.metric == Metric::RegretMean).expect("recorded");
+        // Nobody has chosen before the first moment. Later the shortest queue is often not empty: regret is what is above it.
+        assert!(regret.values.iter().skip(1).all(|&value| value == Some(0.0)), "{information}: {regret:?}");
         assert_eq!(value(&record, Metric::ChosenRankMean, ""), Some(1.0), "{information}");
         assert_eq!(value(&record, Metric::ChosenShortestProbability, ""), Some(1.0), "{information}");
         assert_eq!(value(&record, Metric::ChosenRank, "1"), Some(1.0), "{information}");

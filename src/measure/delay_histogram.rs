@@ -187,6 +187,13 @@ mod tests {
     use crate::random::{Component, Stream};
 
     #[test]
+    fn quantiles_of_whole_slots_are_whole() {
+        let mut histogram = DelayHistogram::of_slots();
+        [3.0, 3.0, 5.0, 7.0].into_iter().for_each(|slots| histogram.add(slots));
+        assert_eq!([0.25, 0.5, 0.75, 1.0].map(|q| histogram.quantile(q)), [3.0, 3.0, 5.0, 7.0].map(Some));
+    }
+
+    #[test]
     fn one_value_is_its_own_quantiles() {
         for value in [1.0, 35_071.0, 1e-3, 0.0] {
             let mut histogram = DelayHistogram::new(DelayHistogram::tick_for(1.0));

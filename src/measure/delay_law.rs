@@ -266,6 +266,16 @@ mod tests {
         assert!(DelayLaw::of_waiting(&classes).quantile(0.46) > 0.0);
     }
 
+    /// A tally may list levels that no job found.
+    #[test]
+    fn counts_that_are_taken_end_with_the_last_job() {
+        let mut all = found(1.0, &[7]);
+        for (counts, positions, jobs) in [(vec![3, 0, 2, 0, 0], 3, 5), (vec![4, 1], 2, 5), (vec![0, 0], 0, 0)] {
+            all.take(counts);
+            assert_eq!((all.positions(), all.jobs()), (positions, jobs));
+        }
+    }
+
     #[test]
     fn long_queues_are_no_trouble() {
         let mut counts = vec![0; 100_000];
@@ -292,6 +302,11 @@ mod tests {
             assert!((allowed(-1e-6) * 0.999..allowed(1e-6) * 1.001).contains(&found), "{q}: {found}");
         }
         assert_eq!(histogram.moments().mean(), Some(1.3));
+        // With ticks longer than most delays: those beyond half a tick fill the second bucket, and it is the last.
+        let coarse = DelayLaw::of_response(&[found(1.0, &[1_000])]).histogram(10.0);
+        let longer = 1_000.0 * (-5.0_f64).exp();
+        let counts: Vec<_> = coarse.counts().iter_recorded().map(|bucket| bucket.count_at_value()).collect();
+        assert_eq!(counts, [(1_000.0 - longer).round() as u64, longer.round() as u64]);
         let idle = DelayLaw::of_waiting(&[found(1.0, &[5])]).histogram(tick);
         assert_eq!((idle.counts().len(), idle.quantile(0.9), idle.moments().max()), (5, Some(0.0), Some(0.0)));
     }

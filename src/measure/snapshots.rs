@@ -210,6 +210,19 @@ mod tests {
         assert_eq!(lengths.jobs, [[1, 0, 5], [1, 1, 5], [0, 1, 5], [0, 1, 6]]);
     }
 
+    /// Lengths hold for whole slots, and a moment sees those of the slot that it begins.
+    #[test]
+    fn reads_the_slot_that_begins() {
+        let window = Window { open: 10.0, close: 14.0 };
+        let mut camera = Camera::new(&grid("{step: 2}"), window, &start(&[0, 0])).expect("servers");
+        for (end, lengths) in [(11.0, [1, 0]), (12.0, [2, 0]), (13.0, [3, 0]), (14.0, [4, 1])] {
+            camera.hold(end, &lengths);
+        }
+        let lengths = camera.into_lengths();
+        assert_eq!(lengths.times, [10.0, 12.0]);
+        assert_eq!(lengths.jobs, [[1, 0], [3, 0]]);
+    }
+
     #[test]
     fn fewer_servers_are_spread_over_all() {
         let window = Window { open: 0.0, close: 1.0 };

@@ -154,6 +154,7 @@ mod tests {
         assert_eq!(looks(precision.with_maximum(8), 2), [8, 8]);
         assert_eq!(looks(precision.with_minimum(2), 4), [2, 3, 5, 8]);
         assert_eq!(precision.next_look(usize::MAX - 1), usize::MAX);
+        assert_eq!(precision.relative(), 0.01);
         assert_eq!(Precision::new(0.0), None);
         assert_eq!(Precision::new(f64::NAN), None);
     }

@@ -150,6 +150,21 @@ mod tests {
     use super::*;
     use crate::random::{Component, Stream};
 
+    /// Levels go when nobody holds them any more, and not before.
+    #[test]
+    fn the_longest_queue_keeps_its_level() {
+        let mut counts = Counts::new(&[2], &[vec![2; 12]]);
+        counts.lower(0, 12);
+        assert_eq!([0, 1].map(|rank| counts.length(0, rank)), [12, 11]);
+        counts.raise(0, 11);
+        assert_eq!([0, 1].map(|rank| counts.length(0, rank)), [12, 12]);
+        let levels = counts.all()[0].len();
+        counts.lower(0, 12);
+        counts.lower(0, 12);
+        assert_eq!([0, 1].map(|rank| counts.length(0, rank)), [11, 11]);
+        assert_eq!(counts.all()[0].len(), levels - 1);
+    }
+
     /// A random walk of two classes beside plain lists of lengths, from short queues to long ones and back.
     #[test]
     fn agrees_with_plain_lists() {

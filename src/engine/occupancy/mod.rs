@@ -324,3 +324,25 @@ impl Engine for OccupancyEngine<'_> {
         observer.close(&self.snapshot());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many of a class as a hypergeometric law says. A right draw fails with probability 6e-5.
+    #[test]
+    fn all_sets_of_servers_are_equally_likely() {
+        let mut stream = Stream::new(6, 0, Component::Initial);
+        let (classes, wanted, draws) = ([30, 10], 20, 4_000);
+        let mut first = 0;
+        for _ in 0..draws {
+            let drawn = spread(wanted, &classes, &mut stream);
+            assert_eq!(drawn.iter().sum::<u64>(), wanted);
+            first += drawn[0];
+        }
+        let variance = 20.0 * 0.75 * 0.25 * (20.0 / 39.0);
+        let z = (first as f64 - 15.0 * f64::from(draws)) / (variance * f64::from(draws)).sqrt();
+        assert!(z.abs() < 4.0, "{first} of the first class in {draws} draws, z = {z}");
+        assert_eq!(spread(40, &classes, &mut stream), classes);
+    }
+}

@@ -76,3 +76,46 @@ impl Bursts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Component;
+
+    fn bursts(length: f64) -> Bursts {
+        let mut bursts = Bursts::new(length);
+        bursts.begin(1.0, &Stream::new(12, 0, Component::Gaps));
+        bursts
+    }
+
+    #[test]
+    fn a_burst_ends_with_its_time_or_where_a_job_goes_elsewhere() {
+        for (length, sizes) in [(1e6, [2, 1]), (0.0, [4, 0])] {
+            let mut bursts = bursts(length);
+            for (server, strike) in [(0, 1), (0, 2), (1, 3), (0, 4)] {
+                bursts.add(server, strike);
+            }
+            bursts.finish();
+            assert_eq!((bursts.bursts, bursts.jobs), (sizes.iter().sum(), 4), "{length}");
+            assert_eq!(bursts.counts[..2], sizes, "{length}");
+        }
+    }
+
+    /// A second job joins the burst of the first if the clock has struck often enough before its end: a Poisson number.
+    /// A right law fails with probability 6e-5.
+    #[test]
+    fn the_end_of_a_burst_comes_after_a_poisson_number_of_strikes() {
+        let mut bursts = bursts(3.0);
+        let pairs = 40_000;
+        for pair in 0..pairs {
+            bursts.add(pair as u32 % 2, 10 * pair);
+            bursts.add(pair as u32 % 2, 10 * pair + 2);
+        }
+        bursts.finish();
+        let joins = 1.0 - 4.0 * (-3.0_f64).exp();
+        let expected = pairs as f64 * joins;
+        let z = (bursts.counts[1] as f64 - expected) / (expected * (1.0 - joins)).sqrt();
+        assert!(z.abs() < 4.0, "{} bursts of two, {expected} expected", bursts.counts[1]);
+        assert_eq!(bursts.jobs, 2 * pairs);
+    }
+}

@@ -305,3 +305,33 @@ fn never() -> Probability {
 fn always() -> Probability {
     Probability::new(1.0).expect("1 is a probability")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(keys: &[&str]) -> Result<Information, serde_json::Error> {
+        serde_json::from_str(&format!("{{{}}}", keys.join(", ")))
+    }
+
+    /// What would have no effect is refused instead of ignored.
+    #[test]
+    fn exact_and_delayed_information_stand_alone() {
+        let whole = [r#""exact": {}"#, r#""delayed": {"age": 1}"#];
+        for one in whole {
+            assert!(read(&[one]).is_ok(), "{one}");
+            for rule in [
+                r#""push": {"d": 1}"#,
+                r#""pull": {}"#,
+                r#""on_idle": {}"#,
+                r#""periodic": {"period": 1}"#,
+                r#""overtaking": "keep""#,
+                r#""in_flight": "replay""#,
+            ] {
+                assert!(read(&[rule]).is_ok(), "{rule}");
+                assert!(read(&[one, rule]).is_err(), "{one}, {rule}");
+            }
+        }
+        assert!(read(&whole).is_err());
+    }
+}

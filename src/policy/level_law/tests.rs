@@ -163,6 +163,10 @@ fn tails_are_sums_of_the_law() {
     for dispatch in strategies() {
         let law = LevelLaw::new(&dispatch, &servers).expect("a law");
         let (finite, limit) = (law.of_counts(&at_least), law.in_the_limit(&fractions, 1.0));
+        // Engines are chosen by whether there is one.
+        if law.uniform_samples().is_some() {
+            assert!(law.tail_of_count(6).is_some() && law.tail(0.3).is_some(), "{dispatch:?}");
+        }
         for k in 0..5 {
             if let (Some(tail), Some(limit_tail)) = (law.tail_of_count(at_least[0][k]), law.tail(fractions[0][k])) {
                 assert!((tail - finite[0][k..].iter().sum::<f64>()).abs() < 1e-12, "{dispatch:?}, {k}");
