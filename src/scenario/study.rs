@@ -5,6 +5,7 @@ use super::plan::{Plan, locate};
 use super::quick;
 use super::sweep::{Axis, Label, MOST_POINTS, Sweep, describe, to_json};
 use super::tree::{Entry, Node, Value};
+use std::collections::BTreeSet;
 
 /// An experiment: the points of a sweep, or a single one.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,11 +114,12 @@ impl Study {
         }
         let mut points = Vec::new();
         let mut errors: Vec<ScenarioError> = Vec::new();
+        let mut told = BTreeSet::new();
         for index in 0..sweep.points().min(most) {
             match point(&root, &sweep, index, origin, fallback_name, changes.theory_only) {
                 Ok(point) => points.push(point),
                 // Points that break one rule with different values are told of once.
-                Err(error) if errors.iter().all(|other| other.to_string() != error.to_string()) => errors.push(error),
+                Err(error) if told.insert(error.to_string()) => errors.push(error),
                 Err(_) => {}
             }
         }
