@@ -223,9 +223,10 @@ impl JsonSchema for Wanted {
     }
 }
 
-/// Whether a quantity does not change from point to point.
+/// Whether a quantity does not change from point to point; one point alone does not tell.
 fn is_constant(name: &str, points: &[Point]) -> bool {
-    Quantity::named(name)
+    let quantity = Quantity::named(name).filter(|_| points.len() > 1);
+    quantity
         .is_some_and(|quantity| points.windows(2).all(|pair| quantity.of(&pair[0].plan) == quantity.of(&pair[1].plan)))
 }
 
