@@ -2,6 +2,7 @@
 
 use herdsim::experiment::run_replication;
 use herdsim::measure::{Metric, Record};
+use herdsim::policy::Dispatch;
 use herdsim::scenario::Plan;
 use std::fmt::Write;
 
@@ -110,4 +111,44 @@ fn a_million_million_servers_are_counts_like_any_others() {
         let exact = 0.9_f64.powi(2_i32.pow(k) - 1);
         assert!((found - exact).abs() < 2e-6, "s_{k} is {found}, not {exact}");
     }
+}
+
+/// More servers than can be numbered: what looks at them one by one is refused, by every strategy and with any information,
+/// and whatever is accepted runs.
+#[test]
+fn servers_without_numbers_are_counted_or_refused() {
+    let (mut accepted, mut refused) = (0, 0);
+    let settings = [
+        "best_of_memory: {d: 2}",
+        "below_threshold: {threshold: 1}",
+        "ranked: {weights: [1, 1]}",
+        "power_of_d: {d: 2}",
+        "power_of_d: {d: 2, replacement: true, weighting: rate}",
+        "one_plus_beta: {beta: 0.5}",
+        "tidal: {}",
+    ];
+    let plain = Dispatch::CATALOGUE.iter().map(|(tag, _)| format!("{tag}: {{}}"));
+    for dispatch in settings.into_iter().map(ToOwned::to_owned).chain(plain) {
+        for servers in ["1e12", "[{count: 5e11, rate: 1}, {count: 5e11, rate: 2}]"] {
+            for information in ["exact", "none", "{pull: {probability: 0.1}}", "{push: {d: 2}}"] {
+                for rest in ["", "engine: event", "engine: clock", "clock: slotted", "dispatchers: 3"] {
+                    let time = if rest == "clock: slotted" { "1" } else { "1e-9" };
+                    let text = format!(
+                        "servers: {servers}\nload: 0.9\npolicy: {{dispatch: {{{dispatch}}}, information: {information}}}\n\
+                         run: {{warmup: {time}, time: {time}, replications: 1}}\nmeasure: {{burst_size: false}}\n{rest}\n"
+                    );
+                    match Plan::read(&text, "text", "test", &[]) {
+                        Err(_) => refused += 1,
+                        Ok(plan) => {
+                            plan.predictions();
+                            let record = run_replication(&plan, 0).unwrap_or_else(|error| panic!("{error}\n{text}"));
+                            assert!(record.balance.counts_agree(), "{text}");
+                            accepted += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(accepted >= 10 && refused > accepted, "{accepted} accepted, {refused} refused");
 }

@@ -32,16 +32,16 @@ struct Choice {
 }
 
 impl Coincidences {
-    pub(super) fn new(window: f64, dispatchers: u32, servers: u32) -> Self {
+    pub(super) fn new(window: f64, dispatchers: u32, servers: u64) -> Self {
         let several = dispatchers > 1;
-        let zeros = |n: u32| vec![0; if several { n as usize } else { 0 }];
+        let zeros = |n: u64| vec![0; if several { n as usize } else { 0 }];
         Self {
             window,
             several,
             recent: VecDeque::new(),
             recent_jobs: 0,
             by_server: zeros(servers),
-            by_dispatcher: zeros(dispatchers),
+            by_dispatcher: zeros(u64::from(dispatchers)),
             by_both: FxHashMap::default(),
             pairs: 0,
             coincident: 0,

@@ -103,7 +103,7 @@ impl Probes {
             chosen_rank: measure.chosen_rank.then(ChosenRank::default),
             bursts: measure.burst_size.then(Bursts::new),
             coincidences: (coincidence_window > 0.0)
-                .then(|| Coincidences::new(coincidence_window, system.dispatchers.len(), servers.numbered())),
+                .then(|| Coincidences::new(coincidence_window, system.dispatchers.len(), servers.len())),
             estimate_age: measure.estimate_age.then(|| EstimateAge::new(Refreshes::new(snapshot))),
             trajectory: measure.trajectory.as_ref().map(|grid| Recorder::new(grid, window)),
             camera: measure.snapshots.as_ref().and_then(|grid| Camera::new(grid, window, snapshot)),

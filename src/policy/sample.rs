@@ -145,7 +145,8 @@ impl RateSampler {
         while self.drawn.len() < self.size {
             let Self { classes, permutation, .. } = self;
             let weight = |class: usize| f64::from(classes[class].count - classes[class].drawn) * classes[class].rate;
-            let drawn = in_proportion(classes.len(), weight, stream).expect("a server is left");
+            let drawn = in_proportion(classes.len(), weight, stream)
+                .expect("a sample has no more servers than there are, so one is left");
             let class = &mut classes[drawn];
             let i = class.first + class.drawn;
             let j = i + stream.below(u64::from(class.count - class.drawn)) as u32;

@@ -324,8 +324,9 @@ impl Engine for ClockEngine<'_> {
         {
             let gaps = self.gap_stream.clone();
             let odds = self.plain_odds().filter(|_| tally.asks_for_queues_only());
-            // Plain counting is fast, and better off in stretches that are long beside the number of servers.
-            let events = if odds.is_some() { events.max(self.system.servers.len().min(MOST_AT_ONCE)) } else { events };
+            // The shorter of two is found fast, and better in stretches that are long beside the number of servers.
+            let is_fast = odds.is_some() && self.chooser.pairs().is_some();
+            let events = if is_fast { events.max(self.system.servers.len().min(MOST_AT_ONCE)) } else { events };
             let (strikes, progress) = tally.count(&steps, events, &gaps, |tally, from, to| match odds {
                 Some(odds) => self.count_plainly(odds, tally, from, to),
                 None => self.count_told(steps.tick, tally, from, to),

@@ -2,7 +2,8 @@
 //!
 //! Events come out by time, and simultaneous ones in the order in which they were scheduled. A departure is known
 //! when its job joins, is never cancelled and is one of very many, so departures live in days of packed keys and a
-//! binary heap beside them; messages are keyed and cancelled when a newer one overtakes them, so they live in a keyed priority queue.
+//! binary heap beside them; messages are keyed and cancelled when a newer one overtakes them, so they live in a keyed
+//! priority queue.
 
 use super::departures::{Departures, Packed, time_of};
 use crate::engine::beliefs::Post;

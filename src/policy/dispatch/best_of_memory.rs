@@ -31,7 +31,7 @@ pub struct BestOfMemory {
 
 impl Default for BestOfMemory {
     fn default() -> Self {
-        let count = |n| Count::new(n).expect("at least 1");
+        let count = |n| Count::new(n).expect("the defaults below are at least 1");
         Self { d: count(2), memory: count(1) }
     }
 }
@@ -61,9 +61,9 @@ impl Strategy for BestOfMemory {
     }
 
     fn validate(&self, servers: &Servers) -> Result<(), Fault> {
-        let n = servers.numbered();
+        let n = servers.len();
         for (key, count, what) in [("d", self.d, "sampled"), ("memory", self.memory, "remembered")] {
-            if count.get() > u64::from(n) {
+            if count.get() > n {
                 let rule = format!("{key} distinct servers cannot be {what} of {n}");
                 return Err(Fault::at(key, rule, format!("use {key} of at most {n}")));
             }
@@ -136,7 +136,7 @@ mod tests {
     use crate::random::Component;
 
     fn best_of_memory(d: u64, memory: u64) -> BestOfMemory {
-        let count = |n| Count::new(n).expect("at least 1");
+        let count = |n| Count::new(n).expect("the defaults below are at least 1");
         BestOfMemory { d: count(d), memory: count(memory) }
     }
 

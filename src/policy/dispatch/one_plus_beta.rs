@@ -48,7 +48,7 @@ impl Strategy for OnePlusBeta {
     }
 
     fn validate(&self, servers: &Servers) -> Result<(), Fault> {
-        if self.beta.get() > 0.0 && servers.numbered() < 2 {
+        if self.beta.get() > 0.0 && servers.len() < 2 {
             let rule = "two distinct servers cannot be sampled from 1";
             return Err(Fault::at("beta", rule, "use at least 2 servers, or beta: 0"));
         }

@@ -73,7 +73,7 @@ impl Strategy for PowerOfD {
             return Err(Fault::at("d", format!("d must be at most {MOST}"), "use fewer choices, or shortest"));
         }
         if !self.replacement && self.d.get() > servers.len() {
-            let n = servers.numbered();
+            let n = servers.len();
             return Err(Fault::at(
                 "d",
                 format!("d distinct servers cannot be sampled from {n}"),

@@ -40,8 +40,8 @@ impl Strategy for Ranked {
     }
 
     fn validate(&self, servers: &Servers) -> Result<(), Fault> {
-        let (ranks, n) = (self.weights.len(), servers.numbered());
-        if ranks as u64 > u64::from(n) {
+        let (ranks, n) = (self.weights.len(), servers.len());
+        if ranks as u64 > n {
             let rule = format!("there are {ranks} weights, but only {n} servers to rank");
             return Err(Fault::at("weights", rule, format!("write at most {n} weights")));
         }
