@@ -33,9 +33,18 @@ impl DelayHistogram {
         Self { tick, ticks_per_unit: tick.recip(), counts, moments: Moments::default(), clamped: 0, whole: false }
     }
 
-    /// An empty histogram for delays in whole slots.
-    pub fn of_slots() -> Self {
-        Self { whole: true, ..Self::new(1.0) }
+    /// A histogram of delays that were counted by bucket, beside their moments; `whole` if every delay is a whole number of
+    /// ticks, and `clamped` of them are longer than can be counted.
+    pub(super) fn of_buckets<'a>(
+        tick: f64,
+        whole: bool,
+        moments: Moments,
+        clamped: u64,
+        buckets: impl Iterator<Item = (usize, &'a u64)>,
+    ) -> Self {
+        let mut histogram = Self { whole, clamped, ..Self::of_moments(tick, moments) };
+        buckets.for_each(|(bucket, &delays)| histogram.count(bucket, delays));
+        histogram
     }
 
     /// An empty histogram beside moments that are known otherwise.
@@ -44,7 +53,7 @@ impl DelayHistogram {
     }
 
     /// The number of buckets of [`DelayHistogram::last_tick`].
-    pub(super) const BUCKETS: usize = 2 * FIRST + 51 * FIRST;
+    pub(super) const BUCKETS: usize = 2 * FIRST + 52 * FIRST;
 
     /// The last tick of a bucket of the histogram. Buckets hold one tick each up to 2047, then double their width every
     /// 1024 of them, so that they keep three digits.
@@ -82,12 +91,19 @@ impl DelayHistogram {
     #[inline]
     pub fn add_many(&mut self, delay: f64, count: u64) {
         self.moments.add_many(delay, count);
-        // Rounds to the nearest: delays are not negative, and casts cut off and saturate.
-        let ticks = delay * self.ticks_per_unit + 0.5;
-        if ticks >= i64::MAX as f64 || self.counts.record_n(ticks as u64, count).is_err() {
+        let bucket = Self::bucket_of(delay, self.ticks_per_unit).unwrap_or_else(|| {
             self.clamped += count;
-            self.counts.saturating_record_n(i64::MAX as u64, count);
-        }
+            Self::BUCKETS - 1
+        });
+        self.count(bucket, count);
+    }
+
+    /// The bucket of a delay; `None` if it is too long to be told apart from the longest that can be counted.
+    #[inline(always)]
+    pub(super) fn bucket_of(delay: f64, ticks_per_unit: f64) -> Option<usize> {
+        // Rounds to the nearest: delays are not negative, and casts cut off and saturate.
+        let ticks = (delay * ticks_per_unit + 0.5) as i64;
+        (ticks < i64::MAX).then(|| Self::bucket(ticks as u64))
     }
 
     /// Length of a tick, in units of time.
@@ -184,12 +200,36 @@ mod counts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::delay_counter::DelayCounter;
     use crate::random::{Component, Stream};
+
+    /// Delays of all sizes, of which some are too long to be counted.
+    #[test]
+    fn counted_as_they_come_they_make_the_same_histogram() {
+        let mut stream = Stream::new(5, 0, Component::Sizes);
+        let mut histogram = DelayHistogram::new(1e-3);
+        let mut counter = DelayCounter::new(1e-3, false);
+        for i in 0..20_000 {
+            let delay = if i == 100 { 1e17 } else { (20.0 * stream.normal()).exp() };
+            let delay = if i % 50 == 0 { 0.0 } else { delay };
+            histogram.add_many(delay, 1 + i % 2);
+            counter.add_many(delay, 1 + i % 2);
+        }
+        let counted = counter.into_histogram();
+        assert_eq!((counted.clamped(), counted.counts().len()), (histogram.clamped(), histogram.counts().len()));
+        assert!(counted.clamped() > 0);
+        for i in 0..1000 {
+            let q = f64::from(i) / 1000.0;
+            assert_eq!(counted.quantile(q), histogram.quantile(q), "{q}");
+        }
+        assert_eq!(counted.moments().mean(), histogram.moments().mean());
+    }
 
     #[test]
     fn quantiles_of_whole_slots_are_whole() {
-        let mut histogram = DelayHistogram::of_slots();
-        [3.0, 3.0, 5.0, 7.0].into_iter().for_each(|slots| histogram.add(slots));
+        let mut counter = DelayCounter::new(1.0, true);
+        [3.0, 3.0, 5.0, 7.0].into_iter().for_each(|slots| counter.add(slots));
+        let histogram = counter.into_histogram();
         assert_eq!([0.25, 0.5, 0.75, 1.0].map(|q| histogram.quantile(q)), [3.0, 3.0, 5.0, 7.0].map(Some));
     }
 

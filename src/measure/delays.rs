@@ -1,5 +1,6 @@
 //! Waiting and response times of the jobs that join in the window, and the lengths they find.
 
+use super::delay_counter::DelayCounter;
 use super::delay_histogram::DelayHistogram;
 use super::delay_law::{DelayLaw, Found};
 use super::metric::{Metric, Reading};
@@ -14,8 +15,8 @@ const SHORT: usize = 1024;
 /// Delays of jobs; known when they join, so those still inside at the end are counted.
 #[derive(Clone, Debug)]
 pub(super) struct Delays {
-    response: DelayHistogram,
-    waiting: DelayHistogram,
+    response: DelayCounter,
+    waiting: DelayCounter,
     /// Jobs by the number of jobs they found.
     found: Vec<u64>,
     /// In slotted time: jobs by the slots they waited, up to [`SHORT`], which are not in the histograms yet.
@@ -27,8 +28,8 @@ pub(super) struct Delays {
 impl Delays {
     pub(super) fn new(tick: f64, servers: &Servers) -> Self {
         Self {
-            response: DelayHistogram::new(tick),
-            waiting: DelayHistogram::new(tick),
+            response: DelayCounter::new(tick, false),
+            waiting: DelayCounter::new(tick, false),
             found: Vec::new(),
             waited: Vec::new(),
             by_law: servers.classes().iter().map(|class| Found::new(class.rate)).collect(),
@@ -37,8 +38,8 @@ impl Delays {
 
     /// Delays in whole slots.
     pub(super) fn of_slots() -> Self {
-        let (response, waiting) = (DelayHistogram::of_slots(), DelayHistogram::of_slots());
-        Self { response, waiting, found: Vec::new(), waited: vec![0; SHORT], by_law: Vec::new() }
+        let slots = DelayCounter::new(1.0, true);
+        Self { response: slots.clone(), waiting: slots, found: Vec::new(), waited: vec![0; SHORT], by_law: Vec::new() }
     }
 
     #[inline]
@@ -74,15 +75,6 @@ impl Delays {
         self.waiting.add_many(slots as f64, jobs);
     }
 
-    /// The last job has been told of.
-    pub(super) fn close(&mut self) {
-        for (slots, jobs) in (0..).zip(std::mem::take(&mut self.waited)) {
-            if jobs > 0 {
-                self.waited_for(slots, jobs);
-            }
-        }
-    }
-
     /// Jobs found so many others at the server they joined.
     #[inline]
     pub(super) fn found(&mut self, found: u32, jobs: u32) {
@@ -93,68 +85,92 @@ impl Delays {
         self.found[found] += u64::from(jobs);
     }
 
-    /// The laws of the response and of the waiting time; `None` where the delays themselves are known.
-    fn laws(&self) -> Option<(DelayLaw, DelayLaw)> {
-        let known = self.by_law.iter().any(|found| found.jobs() > 0);
-        known.then(|| (DelayLaw::of_response(&self.by_law), DelayLaw::of_waiting(&self.by_law)))
-    }
-
-    pub(super) fn readings(&self, quantiles: &[f64], readings: &mut Vec<Reading>) {
-        let (response, waiting) = match self.laws() {
-            Some((response, waiting)) => (Delay::Law(response), Delay::Law(waiting)),
-            None => (Delay::Histogram(&self.response), Delay::Histogram(&self.waiting)),
+    /// What was measured, after the last job has been told of.
+    pub(super) fn finish(mut self) -> Measured {
+        for (slots, jobs) in (0..).zip(std::mem::take(&mut self.waited)) {
+            if jobs > 0 {
+                self.waited_for(slots, jobs);
+            }
+        }
+        let tick = self.response.tick();
+        let (response, waiting) = if self.by_law.iter().any(|found| found.jobs() > 0) {
+            let laws = (DelayLaw::of_response(&self.by_law), DelayLaw::of_waiting(&self.by_law));
+            (Delay::Law(laws.0, tick), Delay::Law(laws.1, tick))
+        } else {
+            let histograms = (self.response.into_histogram(), self.waiting.into_histogram());
+            (Delay::Histogram(histograms.0), Delay::Histogram(histograms.1))
         };
-        let (moments, of_waiting) = (response.moments(), waiting.moments());
+        let positions = self.by_law.iter().map(Found::positions).fold(self.found.len(), usize::max);
+        self.found.resize(positions, 0);
+        for (position, count) in self.found.iter_mut().enumerate() {
+            *count += self.by_law.iter().map(|found| found.at(position)).sum::<u64>();
+        }
+        Measured { response, waiting, found: self.found }
+    }
+}
+
+/// Delays of the jobs of a window.
+#[derive(Debug)]
+pub(super) struct Measured {
+    response: Delay,
+    waiting: Delay,
+    /// Jobs by the number of jobs they found.
+    found: Vec<u64>,
+}
+
+impl Measured {
+    pub(super) fn readings(&self, quantiles: &[f64], readings: &mut Vec<Reading>) {
+        let (moments, of_waiting) = (self.response.moments(), self.waiting.moments());
         readings.push(Reading::plain(Metric::ResponseTimeMean, moments.mean()));
         readings.push(Reading::plain(Metric::ResponseTimeVariance, moments.variance()));
         for &q in quantiles {
-            readings.push(Reading::keyed(Metric::ResponseTimeQuantile, format!("{q}"), response.quantile(q)));
+            readings.push(Reading::keyed(Metric::ResponseTimeQuantile, format!("{q}"), self.response.quantile(q)));
         }
         readings.push(Reading::plain(Metric::WaitingTimeMean, of_waiting.mean()));
         for &q in quantiles {
-            readings.push(Reading::keyed(Metric::WaitingTimeQuantile, format!("{q}"), waiting.quantile(q)));
+            readings.push(Reading::keyed(Metric::WaitingTimeQuantile, format!("{q}"), self.waiting.quantile(q)));
         }
         let jobs = moments.count();
         let fraction = |count: u64| (jobs > 0).then(|| count as f64 / jobs as f64);
-        let by_law = |position: usize| self.by_law.iter().map(|found| found.at(position)).sum::<u64>();
-        let found = |position: usize| self.found.get(position).copied().unwrap_or(0) + by_law(position);
-        readings.push(Reading::plain(Metric::WaitingProbability, fraction(jobs - found(0))));
-        let positions = self.by_law.iter().map(Found::positions).fold(self.found.len(), usize::max);
-        for position in 0..positions.min(LISTED) {
-            readings.push(Reading::keyed(Metric::JoinPosition, format!("{position}"), fraction(found(position))));
+        let at_once = self.found.first().copied().unwrap_or(0);
+        readings.push(Reading::plain(Metric::WaitingProbability, fraction(jobs - at_once)));
+        for (position, &count) in self.found.iter().enumerate().take(LISTED) {
+            readings.push(Reading::keyed(Metric::JoinPosition, format!("{position}"), fraction(count)));
         }
     }
 
     /// The histograms of the response and of the waiting times.
     pub(super) fn into_histograms(self) -> (DelayHistogram, DelayHistogram) {
-        match self.laws() {
-            Some((response, waiting)) => {
-                let tick = self.response.tick();
-                (response.histogram(tick), waiting.histogram(tick))
-            }
-            None => (self.response, self.waiting),
-        }
+        (self.response.into_histogram(), self.waiting.into_histogram())
     }
 }
 
-/// Delays that were measured, or their law.
-enum Delay<'a> {
-    Histogram(&'a DelayHistogram),
-    Law(DelayLaw),
+/// Delays that were measured, or their law and the tick of its histogram.
+#[derive(Debug)]
+enum Delay {
+    Histogram(DelayHistogram),
+    Law(DelayLaw, f64),
 }
 
-impl Delay<'_> {
+impl Delay {
     fn moments(&self) -> Moments {
         match self {
             Self::Histogram(histogram) => *histogram.moments(),
-            Self::Law(law) => law.moments(),
+            Self::Law(law, _) => law.moments(),
         }
     }
 
     fn quantile(&self, q: f64) -> Option<f64> {
         match self {
             Self::Histogram(histogram) => histogram.quantile(q),
-            Self::Law(law) => Some(law.quantile(q)),
+            Self::Law(law, _) => Some(law.quantile(q)),
+        }
+    }
+
+    fn into_histogram(self) -> DelayHistogram {
+        match self {
+            Self::Histogram(histogram) => histogram,
+            Self::Law(law, tick) => law.histogram(tick),
         }
     }
 }

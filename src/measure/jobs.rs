@@ -1,91 +1,128 @@
 //! The total number of jobs: mean, variance, time empty, and whether it still drifts.
 
 use super::census::Census;
+use super::course::{Course, Ruler};
 use super::metric::{Metric, Reading};
-use crate::model::{Sum, TwoSums, Window};
+use crate::model::Window;
 
 /// Time integrals of the total number of jobs L.
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
     window: Window,
-    since: f64,
+    ruler: Ruler,
     /// L when the window opened; the integrals are of differences from it, which are small.
-    start: u64,
-    /// Of the difference and of its square.
-    sums: TwoSums,
-    empty: Sum,
-    middle: f64,
-    /// Integral over the first half of the window, once that is over.
-    first_half: Option<f64>,
+    start: i64,
+    /// The difference.
+    course: Course,
+    /// Ticks without jobs, less the present one if there are none now.
+    empty: i128,
+    /// The tick in the middle of the window, until that is over.
+    middle: Option<i64>,
+    /// The integral of the difference over the first half of the window, once that is over.
+    first_half: f64,
+    /// Integrals of the difference and of its square and the time without jobs, once the window is over.
+    integrals: Option<[f64; 3]>,
 }
 
 impl Jobs {
     pub(super) fn new(window: Window, census: &Census) -> Self {
+        let ruler = Ruler::new(window);
         Self {
             window,
-            since: window.open,
-            start: census.total(),
-            sums: TwoSums::default(),
-            empty: Sum::default(),
-            middle: window.open + window.length() / 2.0,
-            first_half: None,
+            ruler,
+            start: census.total() as i64,
+            course: Course::default(),
+            empty: 0,
+            middle: Some(ruler.ticks(window.open + window.length() / 2.0)),
+            first_half: 0.0,
+            integrals: None,
         }
     }
 
-    /// Takes over integrals up to a time: of the difference from the start, of its square, of itself over the first half
-    /// of the window, and of the time without jobs.
-    pub(super) fn take(&mut self, time: f64, [sum, squares, first_half, empty]: [f64; 4]) {
-        self.since = time;
-        (self.sums, self.empty) = (TwoSums::default(), Sum::default());
-        self.sums.add([sum, squares]);
-        self.empty.add(empty);
-        self.first_half = Some(first_half);
-    }
-
-    /// Brings the integrals up to a time at which the census is about to change.
-    #[inline]
-    pub(super) fn advance(&mut self, time: f64, census: &Census) {
-        if time >= self.middle && self.first_half.is_none() {
-            self.integrate(self.middle, census);
-            self.first_half = Some(self.sum());
+    /// A job joins.
+    #[inline(always)]
+    pub(super) fn join(&mut self, tick: i64) {
+        self.pass_middle(tick);
+        if self.total() == 0 {
+            self.empty += i128::from(tick);
         }
-        self.integrate(time, census);
+        self.course.rise(tick);
     }
 
-    #[inline]
-    fn integrate(&mut self, time: f64, census: &Census) {
-        let elapsed = time - self.since;
-        self.since = time;
-        let difference = census.total().wrapping_sub(self.start) as i64 as f64;
-        self.sums.add([difference * elapsed, difference * difference * elapsed]);
-        if census.total() == 0 {
-            self.empty.add(elapsed);
+    /// A job leaves.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, tick: i64) {
+        self.pass_middle(tick);
+        self.course.fall(tick);
+        if self.total() == 0 {
+            self.empty -= i128::from(tick);
         }
     }
 
-    fn sum(&self) -> f64 {
-        self.sums.values()[0]
+    /// In slotted time: from now on there are so many.
+    pub(super) fn set(&mut self, total: u64, tick: i64) {
+        self.pass_middle(tick);
+        let empty = [self.total(), total as i64].map(|total| i128::from(total == 0));
+        self.empty += (empty[0] - empty[1]) * i128::from(tick);
+        self.course.set(total as i64 - self.start, tick);
+    }
+
+    #[inline(always)]
+    fn total(&self) -> i64 {
+        self.start + self.course.count()
+    }
+
+    #[inline(always)]
+    fn pass_middle(&mut self, tick: i64) {
+        if let Some(middle) = self.middle
+            && tick >= middle
+        {
+            self.first_half = self.ruler.time(self.course.area(middle));
+            self.middle = None;
+        }
+    }
+
+    /// Takes over integrals over the window, by an engine that has counted by itself: of the difference from the start, of
+    /// its square, of itself over the first half of the window, and the time without jobs.
+    pub(super) fn take(&mut self, [sum, squares, first_half, empty]: [f64; 4]) {
+        self.first_half = first_half;
+        self.integrals = Some([sum, squares, empty]);
+    }
+
+    /// The window is over.
+    pub(super) fn close(&mut self, time: f64) {
+        if self.integrals.is_some() {
+            return;
+        }
+        let end = self.ruler.ticks(time);
+        self.pass_middle(end);
+        let empty = self.empty + i128::from(self.total() == 0) * i128::from(end);
+        let sums = [self.course.area(end), self.course.area_of_square(end), empty];
+        self.integrals = Some(sums.map(|sum| self.ruler.time(sum)));
+    }
+
+    fn integrals(&self) -> [f64; 3] {
+        self.integrals.unwrap_or_default()
     }
 
     /// The integral of L over the window.
     pub(super) fn integral(&self) -> f64 {
-        self.start as f64 * self.window.length() + self.sum()
+        self.start as f64 * self.window.length() + self.integrals()[0]
     }
 
     /// Mean of L over each half of the window.
     pub(super) fn halves(&self) -> [f64; 2] {
         let half = self.window.length() / 2.0;
-        let first = self.first_half.unwrap_or_default();
-        [first, self.sum() - first].map(|integral| self.start as f64 + integral / half)
+        let [sum, ..] = self.integrals();
+        [self.first_half, sum - self.first_half].map(|integral| self.start as f64 + integral / half)
     }
 
     pub(super) fn readings(&self, servers: u64, readings: &mut Vec<Reading>) {
-        let length = self.window.length();
-        let [mean, square] = self.sums.values().map(|sum| sum / length);
+        let [mean, square, empty] = self.integrals().map(|integral| integral / self.window.length());
         let variance = (square - mean * mean).max(0.0);
         let per_server = (self.start as f64 + mean) / servers as f64;
         readings.push(Reading::plain(Metric::MeanJobs, Some(per_server)));
         readings.push(Reading::plain(Metric::JobsVariance, Some(variance)));
-        readings.push(Reading::plain(Metric::EmptyProbability, Some(self.empty.value() / length)));
+        readings.push(Reading::plain(Metric::EmptyProbability, Some(empty)));
     }
 }

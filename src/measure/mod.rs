@@ -6,6 +6,8 @@ mod census;
 mod chosen_rank;
 mod classes;
 mod coincidences;
+mod course;
+mod delay_counter;
 mod delay_histogram;
 mod delay_law;
 mod delays;

@@ -1,160 +1,152 @@
 //! The occupancy vector s_k: time averages, variances and histograms.
 
 use super::census::Census;
+use super::course::{Course, Ruler};
 use super::metric::{Metric, Reading};
 use crate::engine::LengthChange;
-use crate::model::{TimeHistogram, TwoSums};
+use crate::model::{TimeHistogram, Window};
 
 /// The most levels that results list: an unstable system may reach millions.
 pub(super) const LISTED: usize = 1000;
 
-/// Time averages of s_k for every k reached; each level is brought up to date only when its count changes.
+/// Time averages of s_k for every k reached.
 #[derive(Clone, Debug)]
 pub(super) struct Occupancy {
-    levels: Vec<Level>,
-    /// Levels up to this have a histogram.
-    histograms: usize,
+    ruler: Ruler,
+    levels: Vec<Course>,
+    /// The first levels have histograms, at most so many.
+    most_histograms: usize,
+    histograms: Vec<History>,
     opened: f64,
     servers: f64,
+    /// Integrals of each count and of its square, once the window is over.
+    integrals: Vec<[f64; 2]>,
 }
 
+/// How long a level has had each count.
 #[derive(Clone, Debug, Default)]
-struct Level {
-    count: u64,
+struct History {
     since: f64,
-    /// Integrals of the count and of its square.
-    areas: TwoSums,
-    /// In slotted time: both sums over whole slots, which are whole.
-    slots: (u64, u128),
-    histogram: TimeHistogram,
+    times: TimeHistogram,
 }
 
 impl Occupancy {
-    pub(super) fn new(time: f64, census: &Census, histograms: usize) -> Self {
-        let mut occupancy = Self { levels: Vec::new(), histograms, opened: time, servers: census.servers() as f64 };
-        for k in 1..=census.levels() {
-            occupancy.add_level(census.at_least(k as u32));
+    pub(super) fn new(window: Window, census: &Census, histograms: usize) -> Self {
+        let mut occupancy = Self {
+            ruler: Ruler::new(window),
+            levels: Vec::new(),
+            most_histograms: histograms,
+            histograms: Vec::new(),
+            opened: window.open,
+            servers: census.servers() as f64,
+            integrals: Vec::new(),
+        };
+        for &count in census.counts() {
+            occupancy.add_level(count);
         }
         occupancy
     }
 
     /// A level as if it had had this count since the window opened.
+    #[cold]
     fn add_level(&mut self, count: u64) {
-        self.levels.push(Level {
-            count,
-            since: self.opened,
-            areas: TwoSums::default(),
-            slots: (0, 0),
-            histogram: TimeHistogram::default(),
-        });
+        self.levels.push(Course::new(count));
+        if self.histograms.len() < self.most_histograms {
+            self.histograms.push(History { since: self.opened, times: TimeHistogram::default() });
+        }
     }
 
-    #[inline]
-    pub(super) fn change(&mut self, change: &LengthChange) {
-        let k = change.old.max(change.new) as usize;
-        if k > self.levels.len() {
+    /// A queue has changed at a tick.
+    #[inline(always)]
+    pub(super) fn change(&mut self, change: &LengthChange, tick: i64) {
+        let index = change.old.min(change.new) as usize;
+        if index >= self.levels.len() {
             self.add_level(0);
         }
-        let with_histogram = k <= self.histograms;
-        let level = &mut self.levels[k - 1];
-        level.advance(change.time, with_histogram);
-        if change.new > change.old {
-            level.count += 1;
-        } else {
-            level.count -= 1;
+        let level = &mut self.levels[index];
+        if let Some(history) = self.histograms.get_mut(index) {
+            history.leave(level.count() as u64, change.time);
         }
+        if change.new > change.old { level.rise(tick) } else { level.fall(tick) }
     }
 
-    /// In slotted time: the census holds for the slot that ends at `end`.
-    pub(super) fn hold(&mut self, end: f64, census: &Census) {
+    /// In slotted time: the census holds for a slot.
+    pub(super) fn hold(&mut self, begin: f64, end: f64, census: &Census) {
         while self.levels.len() < census.levels() {
-            let begun = self.levels.first().map_or(self.opened, |level| level.since);
             self.add_level(0);
-            let with_histogram = self.levels.len() <= self.histograms;
-            if let Some(level) = self.levels.last_mut() {
-                // It has been 0 until now.
-                level.advance(begun, with_histogram);
+            let with_histogram = self.levels.len() == self.histograms.len();
+            if let Some(history) = self.histograms.last_mut().filter(|_| with_histogram) {
+                history.leave(0, begin);
             }
         }
-        let counts = census.counts().iter().copied().chain(std::iter::repeat(0));
+        let tick = self.ruler.ticks(begin);
+        let counts = census.counts().iter().map(|&count| count as i64).chain(std::iter::repeat(0));
         for (level, count) in self.levels.iter_mut().zip(counts) {
-            level.count = count;
-            level.since = end;
-            level.slots.0 += count;
-            level.slots.1 += u128::from(count) * u128::from(count);
+            if level.count() != count {
+                level.set(count, tick);
+            }
         }
-        for level in self.levels.iter_mut().take(self.histograms) {
-            level.histogram.add(level.count, 1.0);
+        for (history, level) in self.histograms.iter_mut().zip(&self.levels) {
+            history.leave(level.count() as u64, end);
         }
     }
 
     /// Levels up to this have a histogram.
     pub(super) fn histograms(&self) -> usize {
-        self.histograms
+        self.most_histograms
     }
 
-    /// Takes over, for k = 1, 2, ..., the count at a time, its integral and that of its square, and histograms as far as
-    /// there are any.
+    /// Takes over from an engine that has counted by itself, for k = 1, 2, ..., integrals over the window of the count and
+    /// of its square, and histograms as far as there are any.
     pub(super) fn take(
         &mut self,
-        time: f64,
-        levels: impl Iterator<Item = (u64, f64, f64)>,
+        levels: impl Iterator<Item = [f64; 2]>,
         histograms: impl Iterator<Item = TimeHistogram>,
     ) {
         self.levels.clear();
-        let histograms = histograms.chain(std::iter::repeat_with(TimeHistogram::default));
-        for ((count, area, squares), histogram) in levels.zip(histograms) {
-            let mut level = Level { count, since: time, histogram, ..Level::default() };
-            level.areas.add([area, squares]);
-            self.levels.push(level);
-        }
+        self.integrals = levels.collect();
+        self.histograms = histograms.map(|times| History { since: self.opened, times }).collect();
     }
 
     pub(super) fn close(&mut self, time: f64) {
-        for (i, level) in self.levels.iter_mut().enumerate() {
-            level.advance(time, i < self.histograms);
-            let (area, squares) = std::mem::take(&mut level.slots);
-            level.areas.add([area as f64, squares as f64]);
+        for (history, level) in self.histograms.iter_mut().zip(&self.levels) {
+            history.leave(level.count() as u64, time);
         }
+        let end = self.ruler.ticks(time);
+        let integrals = |level: &Course| [level.area(end), level.area_of_square(end)].map(|sum| self.ruler.time(sum));
+        self.integrals.extend(self.levels.iter().map(integrals));
         // A level that was reached for no time is not a state that was measured.
-        while self.levels.last().is_some_and(|level| level.area() == 0.0) {
-            self.levels.pop();
-        }
+        let measured = self.integrals.iter().rposition(|&[area, _]| area != 0.0).map_or(0, |last| last + 1);
+        self.integrals.truncate(measured);
     }
 
     pub(super) fn readings(&self, length: f64, readings: &mut Vec<Reading>) {
-        let mean = |level: &Level| level.area() / length / self.servers;
-        for (k, level) in (1..).zip(&self.levels).take(LISTED) {
-            readings.push(Reading::keyed(Metric::TailFraction, format!("{k}"), Some(mean(level))));
+        let mean = |area: f64| area / length / self.servers;
+        for (k, &[area, _]) in (1..).zip(&self.integrals).take(LISTED) {
+            readings.push(Reading::keyed(Metric::TailFraction, format!("{k}"), Some(mean(area))));
         }
-        for (k, level) in (1..).zip(&self.levels).take(LISTED) {
-            let second = level.areas.values()[1] / length / self.servers / self.servers;
-            let variance = (second - mean(level).powi(2)).max(0.0);
+        for (k, &[area, squares]) in (1..).zip(&self.integrals).take(LISTED) {
+            let second = squares / length / self.servers / self.servers;
+            let variance = (second - mean(area).powi(2)).max(0.0);
             readings.push(Reading::keyed(Metric::TailFractionVariance, format!("{k}"), Some(variance)));
         }
-        readings.push(Reading::plain(Metric::MaxQueue, Some(self.levels.len() as f64)));
+        readings.push(Reading::plain(Metric::MaxQueue, Some(self.integrals.len() as f64)));
     }
 
     /// The histograms over time of the counts `N s_k`, k = 1, 2, ...
     pub(super) fn into_histograms(self) -> Vec<TimeHistogram> {
-        self.levels.into_iter().take(self.histograms).map(|level| level.histogram).collect()
+        self.histograms.into_iter().take(self.integrals.len()).map(|history| history.times).collect()
     }
 }
 
-impl Level {
-    /// The integral of the count.
-    fn area(&self) -> f64 {
-        self.areas.values()[0]
-    }
-
+impl History {
+    /// The level has had a count until now.
     #[inline]
-    fn advance(&mut self, time: f64, with_histogram: bool) {
+    fn leave(&mut self, count: u64, time: f64) {
         let elapsed = time - self.since;
         self.since = time;
-        let count = self.count as i64 as f64;
-        self.areas.add([count * elapsed, count * count * elapsed]);
-        if with_histogram && elapsed > 0.0 {
-            self.histogram.add(self.count, elapsed);
+        if elapsed > 0.0 {
+            self.times.add(count, elapsed);
         }
     }
 }

@@ -8,8 +8,9 @@ use super::census::Census;
 use super::chosen_rank::ChosenRank;
 use super::classes::Classes;
 use super::coincidences::Coincidences;
+use super::course::Ruler;
 use super::delay_histogram::DelayHistogram;
-use super::delays::Delays;
+use super::delays::{Delays, Measured};
 use super::estimate_age::{EstimateAge, Refreshes};
 use super::herding::Herding;
 use super::imbalance::Imbalance;
@@ -37,6 +38,7 @@ pub struct Probes {
     measure: Measure,
     servers: Servers,
     window: Window,
+    ruler: Ruler,
     census: Census,
     jobs: Jobs,
     utilization: Utilization,
@@ -64,6 +66,9 @@ pub struct Probes {
     /// Services that no job took, in slotted time.
     unused_services: u64,
     slotted: bool,
+    /// Whether more hangs on a change of length than what is always counted, or on a job given to a server.
+    follows_changes: bool,
+    follows_jobs: bool,
     /// Whether jobs wait for answers before they are dispatched, and how many do now.
     queries: bool,
     at_dispatchers: u64,
@@ -82,19 +87,18 @@ impl Probes {
         let coincidence_window = measure.coincidence_window.get();
         let mut time_of_jobs = Sum::default();
         time_of_jobs.add(snapshot.remaining_time.unwrap_or_default());
-        Self {
+        let mut probes = Self {
             measure: measure.clone(),
             window,
+            ruler: Ruler::new(window),
             jobs: Jobs::new(window, &census),
             utilization: Utilization::new(snapshot, servers),
             messages: Messages::default(),
             herding: Herding::default(),
-            occupancy: measure.tail_fraction.then(|| Occupancy::new(time, &census, histograms)),
-            delays: measure.delays.then(
-                || {
-                    if snapshot.slotted { Delays::of_slots() } else { Delays::new(tick, servers) }
-                },
-            ),
+            occupancy: measure.tail_fraction.then(|| Occupancy::new(window, &census, histograms)),
+            delays: measure
+                .delays
+                .then(|| if snapshot.slotted { Delays::of_slots() } else { Delays::new(tick, servers) }),
             classes: (measure.classes && servers.classes().len() > 1).then(|| Classes::new(snapshot, servers)),
             dispatchers: measure.dispatchers.then(|| vec![0; system.dispatchers.len() as usize]),
             staleness: measure.estimates.then(|| Staleness::new(snapshot)),
@@ -113,11 +117,26 @@ impl Probes {
             tally: None,
             unused_services: 0,
             slotted: snapshot.slotted,
+            follows_changes: false,
+            follows_jobs: false,
             queries,
             at_dispatchers: snapshot.at_dispatchers,
             servers: servers.clone(),
             census,
-        }
+        };
+        probes.follows_changes = probes.departures_unknown
+            || probes.imbalance.is_some()
+            || probes.queue_range.is_some()
+            || probes.camera.is_some()
+            || probes.classes.is_some()
+            || probes.staleness.is_some()
+            || probes.trajectory.is_some();
+        probes.follows_jobs = probes.chosen_rank.is_some()
+            || probes.bursts.is_some()
+            || probes.coincidences.is_some()
+            || probes.estimate_age.is_some()
+            || probes.trajectory.is_some();
+        probes
     }
 
     /// The probes, told when the estimates were refreshed before the window opened; else those count from time 0.
@@ -166,12 +185,12 @@ impl Probes {
         if let Some(delays) = &mut self.delays {
             delays.take(tally.found().collect());
         }
-        self.jobs.take(time, tally.jobs(time));
+        self.jobs.take(tally.jobs(time));
         if let Some((busy, area, _)) = tally.levels(time).next() {
             self.utilization.take(time, busy, area);
         }
         if let Some(occupancy) = &mut self.occupancy {
-            occupancy.take(time, tally.levels(time), tally.histograms(time));
+            occupancy.take(tally.levels(time).map(|(_, area, squares)| [area, squares]), tally.histograms(time));
         }
         if let Some(imbalance) = &mut self.imbalance {
             imbalance.take(time, tally.scaled_imbalance(time));
@@ -201,9 +220,11 @@ impl Probes {
         }
     }
 
-    /// A dispatcher gives jobs at once to a server which holds `found`: what the herding probes make of it.
-    #[inline]
-    fn given(&mut self, time: f64, dispatcher: u32, server: u32, found: u32, jobs: u64) {
+    /// A dispatcher gives jobs at once to a server: what the probes make of it that a scenario may leave out.
+    fn given(&mut self, dispatched: &Dispatched) {
+        let &Dispatched { time, dispatcher, server, found, jobs } = dispatched;
+        let jobs = u64::from(jobs);
+        self.follow(time);
         if let Some(chosen_rank) = &mut self.chosen_rank {
             chosen_rank.add_jobs(found, jobs, &self.census);
         }
@@ -218,6 +239,32 @@ impl Probes {
         }
         if let Some(trajectory) = &mut self.trajectory {
             trajectory.add_jobs(found - self.census.min(), jobs);
+        }
+    }
+
+    /// A queue is about to change: what the probes make of it that a scenario may leave out.
+    fn changes(&mut self, change: &LengthChange) {
+        self.follow(change.time);
+        if self.departures_unknown {
+            let since_open = change.time - self.window.open;
+            self.time_of_jobs.add(if change.new < change.old { since_open } else { -since_open });
+        }
+        if let Some(imbalance) = &mut self.imbalance {
+            imbalance.advance(change.time, &self.census);
+        }
+        if let Some(queue_range) = &mut self.queue_range {
+            queue_range.advance(change.time, &self.census);
+        }
+        if !self.slotted
+            && let Some(camera) = &mut self.camera
+        {
+            camera.change(change);
+        }
+        if let Some(classes) = &mut self.classes {
+            classes.change(change);
+        }
+        if let Some(staleness) = &mut self.staleness {
+            staleness.length_changed(change);
         }
     }
 
@@ -241,15 +288,16 @@ impl Probes {
     }
 
     /// The record, after the window has closed.
-    pub fn into_record(self) -> Record {
+    pub fn into_record(mut self) -> Record {
         let length = self.window.length();
         let mut readings = Vec::new();
         let n = self.census.servers();
+        let delays = self.delays.take().map(Delays::finish);
         if let Some(occupancy) = &self.occupancy {
             occupancy.readings(length, &mut readings);
         }
         self.jobs.readings(n, &mut readings);
-        if let Some(delays) = &self.delays {
+        if let Some(delays) = &delays {
             delays.readings(&self.measure.quantiles, &mut readings);
         }
         let arrived = self.balance.arrived;
@@ -277,7 +325,7 @@ impl Probes {
         }
         // Results list metrics in one order, whichever probe gave them; equal metrics keep the order of their keys.
         readings.sort_by_key(|reading| reading.metric);
-        let (response, waiting) = self.delays.map(Delays::into_histograms).unzip();
+        let (response, waiting) = delays.map(Measured::into_histograms).unzip();
         Record {
             readings,
             servers: n,
@@ -310,15 +358,10 @@ impl Observer for Probes {
         } else {
             self.balance.arrived += u64::from(dispatched.jobs);
         }
-        self.follow(dispatched.time);
         self.herding.dispatched(dispatched, self.census.min());
-        self.given(
-            dispatched.time,
-            dispatched.dispatcher,
-            dispatched.server,
-            dispatched.found,
-            u64::from(dispatched.jobs),
-        );
+        if self.follows_jobs {
+            self.given(dispatched);
+        }
         if let Some(jobs) = &mut self.dispatchers {
             jobs[dispatched.dispatcher as usize] += u64::from(dispatched.jobs);
         }
@@ -388,34 +431,20 @@ impl Observer for Probes {
 
     #[inline]
     fn length_changed(&mut self, change: &LengthChange) {
-        self.follow(change.time);
-        self.balance.completed += u64::from(change.new < change.old);
-        if self.departures_unknown {
-            let since_open = change.time - self.window.open;
-            self.time_of_jobs.add(if change.new < change.old { since_open } else { -since_open });
+        if self.follows_changes {
+            self.changes(change);
         }
-        self.jobs.advance(change.time, &self.census);
-        if let Some(imbalance) = &mut self.imbalance {
-            imbalance.advance(change.time, &self.census);
-        }
-        if let Some(queue_range) = &mut self.queue_range {
-            queue_range.advance(change.time, &self.census);
+        let tick = self.ruler.ticks(change.time);
+        if change.new > change.old {
+            self.jobs.join(tick);
+        } else {
+            self.balance.completed += 1;
+            self.jobs.leave(tick);
         }
         if let Some(occupancy) = &mut self.occupancy {
-            occupancy.change(change);
+            occupancy.change(change, tick);
         }
         self.utilization.change(change);
-        if !self.slotted
-            && let Some(camera) = &mut self.camera
-        {
-            camera.change(change);
-        }
-        if let Some(classes) = &mut self.classes {
-            classes.change(change);
-        }
-        if let Some(staleness) = &mut self.staleness {
-            staleness.length_changed(change);
-        }
         self.census.change(change);
     }
 
@@ -442,7 +471,7 @@ impl Observer for Probes {
     fn close(&mut self, snapshot: &Snapshot<'_>) {
         self.take_tally(snapshot);
         let time = snapshot.time;
-        self.jobs.advance(time, &self.census);
+        self.jobs.close(time);
         if let Some(imbalance) = &mut self.imbalance {
             imbalance.advance(time, &self.census);
         }
@@ -451,9 +480,6 @@ impl Observer for Probes {
         }
         if let Some(bursts) = &mut self.bursts {
             bursts.close();
-        }
-        if let Some(delays) = &mut self.delays {
-            delays.close();
         }
         if self.slotted {
             // The census is that of the start of the last slot; the window closes at its end.

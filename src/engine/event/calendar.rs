@@ -5,7 +5,7 @@
 //! binary heap beside them; messages are keyed and cancelled when a newer one overtakes them, so they live in a keyed
 //! priority queue.
 
-use super::departures::{Departures, Packed, time_of};
+use super::departures::{Departures, NEVER, Packed, time_of};
 use crate::engine::beliefs::Post;
 use crate::engine::key::Key;
 use crate::engine::messages::{Message, Messages};
@@ -47,7 +47,8 @@ pub(super) struct Query {
 
 pub(super) struct Calendar {
     now: f64,
-    arrival: Option<Key>,
+    /// The next arrival, packed like a departure from server 0; [`NEVER`] if there is none.
+    arrival: Packed,
     departures: Departures,
     messages: Messages,
     waiting: Pending<Waiting>,
@@ -63,7 +64,7 @@ impl Calendar {
         let server_bits = (u32::BITS - (servers - 1).leading_zeros()).max(1);
         Self {
             now: 0.0,
-            arrival: None,
+            arrival: NEVER,
             departures: Departures::new(),
             messages: Messages::new(keep_overtaken),
             waiting: Pending::new(),
@@ -106,7 +107,12 @@ impl Calendar {
     /// Sets the next arrival; a time of infinity means that there is none.
     #[inline]
     pub(super) fn schedule_arrival(&mut self, time: f64) {
-        self.arrival = (time < f64::INFINITY).then(|| self.key(time));
+        self.arrival = if time < f64::INFINITY {
+            let key = self.key(time);
+            self.pack(key, 0)
+        } else {
+            NEVER
+        };
     }
 
     #[inline]
@@ -124,60 +130,38 @@ impl Calendar {
     /// Takes the next event before `end`; if there is none, the time is `end`.
     #[inline]
     pub(super) fn next_before(&mut self, end: f64) -> Option<Event> {
-        let departure = self.departures.peek().map(|packed| self.unpack(packed));
-        if self.messages.is_empty() && self.waiting.is_empty() {
-            return self.next_of_two(departure, end);
+        let departure = self.departures.first();
+        let first = departure.min(self.arrival);
+        if !self.messages.is_empty() || !self.waiting.is_empty() {
+            let message = self.messages.first().map_or(NEVER, |key| self.pack(key, 0));
+            let waiting = self.waiting.first().map_or(NEVER, |key| self.pack(key, 0));
+            let other = message.min(waiting);
+            if other < first {
+                let event = if message < waiting { Event::Delivery } else { Event::Wait };
+                return self.advance_to(other, end).then_some(event);
+            }
         }
-        let mut first = departure.map(|(key, server)| (key, Event::Departure { server }));
-        if let Some(key) = self.arrival
-            && first.is_none_or(|(other, _)| key < other)
-        {
-            first = Some((key, Event::Arrival));
-        }
-        if let Some(key) = self.messages.first()
-            && first.is_none_or(|(other, _)| key < other)
-        {
-            first = Some((key, Event::Delivery));
-        }
-        if let Some(key) = self.waiting.first()
-            && first.is_none_or(|(other, _)| key < other)
-        {
-            first = Some((key, Event::Wait));
-        }
-        let Some((key, event)) = first.filter(|(key, _)| key.time.0 < end) else {
-            self.now = end;
-            return None;
-        };
-        debug_assert!(key.time.0 >= self.now, "the clock went back from {} to {}", self.now, key.time);
-        self.now = key.time.0;
-        match event {
-            Event::Arrival => self.arrival = None,
-            Event::Departure { .. } => self.departures.pop(),
-            Event::Delivery | Event::Wait => {}
-        }
-        Some(event)
-    }
-
-    /// The same where there is nothing but the next arrival and departures.
-    #[inline]
-    fn next_of_two(&mut self, departure: Option<(Key, u32)>, end: f64) -> Option<Event> {
-        const NEVER: Key = Key { time: OrderedFloat(f64::INFINITY), sequence: 0 };
-        let arrival = self.arrival.unwrap_or(NEVER);
-        let (departure, server) = departure.unwrap_or((NEVER, 0));
-        let departs = departure < arrival;
-        let time = if departs { departure.time.0 } else { arrival.time.0 };
-        if time >= end {
-            self.now = end;
+        if !self.advance_to(first, end) {
             return None;
         }
-        self.now = time;
-        if departs {
+        if departure == first {
             self.departures.pop();
-            Some(Event::Departure { server })
+            Some(Event::Departure { server: self.unpack(departure).1 })
         } else {
-            self.arrival = None;
+            self.arrival = NEVER;
             Some(Event::Arrival)
         }
+    }
+
+    /// Whether an event is before the end; the time is then that of the event, or else of the end.
+    #[inline(always)]
+    fn advance_to(&mut self, first: Packed, end: f64) -> bool {
+        let time = time_of(first);
+        // What never comes has a time that is not a number, and is not before anything.
+        let before = time < end;
+        debug_assert!(!before || time >= self.now, "the clock went back from {} to {time}", self.now);
+        self.now = if before { time } else { end };
+        before
     }
 
     /// The message whose arrival is the event just taken.
@@ -211,7 +195,8 @@ impl Calendar {
     fn renumber(&mut self) {
         let mut departures: Vec<(Key, u32)> = self.departures.iter().map(|packed| self.unpack(packed)).collect();
         let mut sequences: Vec<u64> = departures.iter().map(|(key, _)| key.sequence).collect();
-        sequences.extend(self.arrival.map(|key| key.sequence));
+        let arrival = (self.arrival != NEVER).then(|| self.unpack(self.arrival).0);
+        sequences.extend(arrival.map(|key| key.sequence));
         sequences.extend(self.messages.sequences());
         sequences.extend(self.waiting.sequences());
         sequences.sort_unstable();
@@ -223,8 +208,8 @@ impl Calendar {
         for (key, server) in departures {
             self.departures.push(self.pack(key, server));
         }
-        if let Some(key) = &mut self.arrival {
-            key.sequence = renumbered(key.sequence);
+        if let Some(key) = arrival {
+            self.arrival = self.pack(Key { sequence: renumbered(key.sequence), ..key }, 0);
         }
         self.messages.renumber(renumbered);
         self.waiting.renumber(renumbered);

@@ -18,6 +18,9 @@ pub(super) fn time_of(packed: Packed) -> f64 {
     f64::from_bits((packed >> u64::BITS) as u64)
 }
 
+/// Later than any departure.
+pub(super) const NEVER: Packed = Packed::MAX;
+
 /// The most days: so many list ends stay in the second cache.
 const MOST_DAYS: usize = 4096;
 
@@ -30,6 +33,8 @@ const SMALL: usize = 32;
 /// All pending departures.
 #[derive(Debug)]
 pub(super) struct Departures {
+    /// The first of all, or [`NEVER`].
+    first: Packed,
     /// Those of the present day that were there when it came, the last first.
     today: Vec<Packed>,
     /// Those of the present day and before that came later.
@@ -59,6 +64,7 @@ pub(super) struct Departures {
 impl Departures {
     pub(super) fn new() -> Self {
         Self {
+            first: NEVER,
             today: Vec::new(),
             late: BinaryHeap::new(),
             day: 0,
@@ -75,13 +81,10 @@ impl Departures {
         }
     }
 
-    #[inline]
-    pub(super) fn peek(&self) -> Option<Packed> {
-        let today = self.today.last().copied();
-        match self.late.peek() {
-            None => today,
-            Some(&Reverse(late)) => Some(today.map_or(late, |today| today.min(late))),
-        }
+    /// The first departure; [`NEVER`] if there is none.
+    #[inline(always)]
+    pub(super) fn first(&self) -> Packed {
+        self.first
     }
 
     /// One that will leave soon, if any is known: the fourth of the present day.
@@ -100,6 +103,7 @@ impl Departures {
             (self.origin, self.day) = (time_of(packed), 0);
             self.review = self.days.len() as u64 / 2;
             self.late.push(Reverse(packed));
+            self.first = packed;
         } else {
             self.plan(day, packed);
         }
@@ -108,6 +112,7 @@ impl Departures {
     #[inline]
     fn push_late(&mut self, packed: Packed) {
         self.late.push(Reverse(packed));
+        self.first = self.first.min(packed);
         if self.late.len() > self.most_late {
             self.begin_anew();
         }
@@ -125,22 +130,25 @@ impl Departures {
         }
     }
 
+    /// Takes the first departure.
     #[inline]
     pub(super) fn pop(&mut self) {
-        match (self.today.last(), self.late.peek()) {
-            (Some(today), Some(Reverse(late))) if late < today => {
-                self.late.pop();
-            }
-            (None, _) => {
-                self.late.pop();
-            }
-            _ => {
-                self.today.pop();
-            }
+        if self.today.last() == Some(&self.first) {
+            self.today.pop();
+        } else {
+            self.late.pop();
         }
         if self.today.is_empty() && self.late.is_empty() {
             self.turn();
         }
+        self.find_first();
+    }
+
+    #[inline]
+    fn find_first(&mut self) {
+        let today = self.today.last().copied().unwrap_or(NEVER);
+        let late = self.late.peek().map_or(NEVER, |&Reverse(late)| late);
+        self.first = today.min(late);
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Packed> {
@@ -218,6 +226,7 @@ impl Departures {
         self.spare = all;
         // Times that coincide cannot be told apart by days: leave them in peace until there are twice as many.
         self.most_late = 2 * self.late.len().max(SMALL);
+        self.find_first();
     }
 }
 
@@ -253,12 +262,12 @@ mod tests {
                 // Now and then the calendar runs dry.
                 let leave = if sequence % 50_000 == 49_999 { plain.len() } else { plain.len().saturating_sub(pending) };
                 for _ in 0..leave {
-                    let next = plain.pop().map(|Reverse(packed)| packed);
-                    assert_eq!(departures.peek(), next);
+                    let Some(Reverse(next)) = plain.pop() else { break };
+                    assert_eq!(departures.first(), next);
                     departures.pop();
-                    now = next.map_or(now, time_of);
+                    now = time_of(next);
                 }
-                assert_eq!(departures.peek(), plain.peek().map(|&Reverse(packed)| packed));
+                assert_eq!(departures.first(), plain.peek().map_or(NEVER, |&Reverse(packed)| packed));
             }
             assert_eq!(departures.iter().count(), plain.len());
         }
@@ -271,9 +280,9 @@ mod tests {
             departures.push(packed(5.0, sequence));
         }
         for sequence in 0..10_000 {
-            assert_eq!(departures.peek(), Some(packed(5.0, sequence)));
+            assert_eq!(departures.first(), packed(5.0, sequence));
             departures.pop();
         }
-        assert_eq!(departures.peek(), None);
+        assert_eq!(departures.first(), NEVER);
     }
 }

@@ -224,7 +224,7 @@ impl<'a> EventEngine<'a> {
         *free_at = departure;
         let longer = found.checked_add(1).ok_or(EngineError::LengthOverflow { time: now, server })?;
         self.calendar.schedule_departure(departure, server);
-        self.queues.set(server, longer);
+        self.queues.replace(server, found, longer);
         observer.joined(&Joined { time: now, class, found, queried, wait, service });
         self.length_changed(server, class, found, longer, observer);
         Ok(())
@@ -240,7 +240,7 @@ impl<'a> EventEngine<'a> {
         let class = self.system.servers.class_of(server);
         let old = self.queues.length(server);
         let new = old - 1;
-        self.queues.set(server, new);
+        self.queues.replace(server, old, new);
         self.length_changed(server, class, old, new, observer);
         if self.beliefs.reports() {
             let now = self.calendar.now();

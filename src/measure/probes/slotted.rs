@@ -12,7 +12,7 @@ impl Probes {
         if let Some(camera) = &mut self.camera {
             camera.hold(end, slot.lengths);
         }
-        self.jobs.advance(end, &self.census);
+        self.jobs.set(self.census.total(), self.ruler.ticks(time));
         if let Some(imbalance) = &mut self.imbalance {
             imbalance.advance(end, &self.census);
         }
@@ -20,7 +20,7 @@ impl Probes {
             queue_range.advance(end, &self.census);
         }
         if let Some(occupancy) = &mut self.occupancy {
-            occupancy.hold(end, &self.census);
+            occupancy.hold(time, end, &self.census);
         }
         self.utilization.hold(end, slot.lengths, &self.servers);
         if let Some(classes) = &mut self.classes {

@@ -1,0 +1,137 @@
+//! Counts in the course of a window, with their integrals over time as whole numbers.
+//!
+//! The integral of a count c over a window of length T is found from its changes, `c(T) T - sum of t (change of c)`, and
+//! that of its square likewise, so that a change touches what it changes and nothing has to be brought up to date. Times
+//! are whole numbers of ticks, as fine as floating-point numbers tell them apart at the end of the window, so the sums are
+//! exact and do not depend on their order.
+
+use crate::model::Window;
+
+/// The ticks of a window: a power of two in units of time, of which the window has more than 2^51.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ruler {
+    opened: f64,
+    tick: f64,
+    ticks_per_unit: f64,
+}
+
+/// Ticks of a window: at least 2 to this power.
+const EXPONENT: f64 = 51.0;
+
+/// No tick is shorter than 2 to this power, so that there is a reciprocal.
+const SHORTEST: f64 = -1000.0;
+
+impl Ruler {
+    pub(super) fn new(window: Window) -> Self {
+        let exponent = (window.length().log2().floor() - EXPONENT).max(SHORTEST);
+        let tick = 2_f64.powi(exponent as i32);
+        Self { opened: window.open, tick, ticks_per_unit: tick.recip() }
+    }
+
+    /// Ticks since the opening.
+    #[inline(always)]
+    pub(super) fn ticks(&self, time: f64) -> i64 {
+        ((time - self.opened) * self.ticks_per_unit) as i64
+    }
+
+    /// A sum of ticks, in units of time.
+    pub(super) fn time(&self, ticks: i128) -> f64 {
+        ticks as f64 * self.tick
+    }
+}
+
+/// A count, and the sums of its changes and of those of its square, each times its tick.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Course {
+    count: i64,
+    changes: i128,
+    squares: i128,
+}
+
+impl Course {
+    /// A count that is this at the opening.
+    pub(super) fn new(count: u64) -> Self {
+        Self { count: count as i64, ..Self::default() }
+    }
+
+    #[inline(always)]
+    pub(super) fn count(&self) -> i64 {
+        self.count
+    }
+
+    /// The count grows by one.
+    #[inline(always)]
+    pub(super) fn rise(&mut self, tick: i64) {
+        self.changes += i128::from(tick);
+        self.squares += i128::from(tick) * i128::from(2 * self.count + 1);
+        self.count += 1;
+    }
+
+    /// The count shrinks by one.
+    #[inline(always)]
+    pub(super) fn fall(&mut self, tick: i64) {
+        self.changes -= i128::from(tick);
+        self.squares -= i128::from(tick) * i128::from(2 * self.count - 1);
+        self.count -= 1;
+    }
+
+    /// The count becomes another.
+    #[inline]
+    pub(super) fn set(&mut self, count: i64, tick: i64) {
+        let (tick, old, new) = (i128::from(tick), i128::from(self.count), i128::from(count));
+        self.changes += tick * (new - old);
+        self.squares += tick * (new * new - old * old);
+        self.count = count;
+    }
+
+    /// The integral of the count up to a tick after all changes.
+    pub(super) fn area(&self, end: i64) -> i128 {
+        i128::from(self.count) * i128::from(end) - self.changes
+    }
+
+    /// The integral of its square.
+    pub(super) fn area_of_square(&self, end: i64) -> i128 {
+        i128::from(self.count).pow(2) * i128::from(end) - self.squares
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Component, Stream};
+
+    #[test]
+    fn agrees_with_sums_of_stretches() {
+        let mut stream = Stream::new(3, 0, Component::Gaps);
+        let mut course = Course::new(5);
+        let (mut tick, mut count) = (0_i64, 5_i64);
+        let (mut area, mut squares) = (0_i128, 0_i128);
+        for _ in 0..10_000 {
+            let stretch = stream.below(1 << 40) as i64;
+            area += i128::from(count * stretch);
+            squares += i128::from(count * count) * i128::from(stretch);
+            tick += stretch;
+            match stream.below(3) {
+                0 => course.rise(tick),
+                1 => course.fall(tick),
+                _ => course.set(stream.below(1000) as i64, tick),
+            }
+            count = course.count();
+        }
+        assert_eq!((course.area(tick), course.area_of_square(tick)), (area, squares));
+        let later = 1000;
+        assert_eq!(course.area(tick + later), area + i128::from(count * later));
+    }
+
+    #[test]
+    fn ticks_are_powers_of_two_and_fine() {
+        for (open, length) in [(0.0, 1.0), (7.0, 1e-280), (1e12, 3.0), (0.5, 1e280)] {
+            let window = Window { open, close: open + length };
+            let ruler = Ruler::new(window);
+            assert_eq!(ruler.tick.log2().fract(), 0.0);
+            let ticks = ruler.ticks(window.close);
+            let exact = window.length();
+            assert!((ruler.time(i128::from(ticks)) - exact).abs() <= 1e-15 * exact + ruler.tick, "{ticks}");
+        }
+    }
+}
