@@ -36,7 +36,7 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
         for warning in plan.warnings() {
             assert!(!warning.message.is_empty());
         }
-        if plan.system.servers.len() <= MOST_SERVERS && plan.system.dispatchers.len() <= MOST_SERVERS {
+        if plan.system.servers.len() <= MOST_SERVERS.into() && plan.system.dispatchers.len() <= MOST_SERVERS {
             let _ = plan.theorems();
             let _ = plan.overload();
             let _ = plan.theory(200);
