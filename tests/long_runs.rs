@@ -1,5 +1,6 @@
 //! What a run of years would meet, met by construction: a clock near its limit, rates far from 1, and the same digits.
 
+use herdsim::engine::{Engine, EventEngine, Joined, LengthChange, Observer, Progress};
 use herdsim::experiment::run_replication;
 use herdsim::measure::{Metric, Record};
 use herdsim::policy::Dispatch;
@@ -93,10 +94,19 @@ fn all_engines_scale_by_powers_of_two() {
 /// root of their number.
 #[test]
 fn a_million_million_servers_are_counts_like_any_others() {
-    let text = "engine: occupancy\nservers: 1e12\nload: 0.9\ninitial: fixed_point\n\
-                policy: {dispatch: {power_of_d: {d: 2, replacement: true}}}\n\
-                run: {warmup: 1e-6, time: 1e-6, replications: 1}\nmeasure: {burst_size: false, coincidence_window: 0}\n";
-    let record = run_replication(&plan(text, "test"), 0).expect("short queues");
+    // Counted by the engine, and told event by event.
+    for more in ["", ", trajectory: {step: 1e-8}"] {
+        million_million_servers(more);
+    }
+}
+
+fn million_million_servers(more: &str) {
+    let text = format!(
+        "engine: occupancy\nservers: 1e12\nload: 0.9\ninitial: fixed_point\n\
+                policy: {{dispatch: {{power_of_d: {{d: 2, replacement: true}}}}}}\n\
+                run: {{warmup: 1e-6, time: 1e-6, replications: 1}}\nmeasure: {{burst_size: false, coincidence_window: 0{more}}}\n"
+    );
+    let record = run_replication(&plan(&text, "test"), 0).expect("short queues");
     let balance = &record.balance;
     assert!(balance.counts_agree() && balance.relative_gap() < 1e-9, "{balance:?}");
     // Arrivals are binomial, a little less spread than a Poisson number of mean 9e5: |z| < 4.
@@ -151,4 +161,75 @@ fn servers_without_numbers_are_counted_or_refused() {
         }
     }
     assert!(accepted >= 10 && refused > accepted, "{accepted} accepted, {refused} refused");
+}
+
+/// Sums of whole numbers of 2^-60, which lose nothing of times above 2^-8.
+#[derive(Default)]
+struct Exact {
+    events: u64,
+    inside: i128,
+    /// The sum of times at which jobs leave, less that of times at which they join.
+    stayed: i128,
+    responses: i128,
+}
+
+fn whole(time: f64) -> i128 {
+    (time * 2_f64.powi(60)) as i128
+}
+
+impl Observer for Exact {
+    fn joined(&mut self, joined: &Joined) {
+        self.responses += whole(joined.response());
+    }
+
+    fn length_changed(&mut self, change: &LengthChange) {
+        let joins = i128::from(change.new > change.old);
+        self.events += 1;
+        self.inside += 2 * joins - 1;
+        self.stayed -= (2 * joins - 1) * whole(change.time);
+    }
+}
+
+/// What the probes make of a run and what exact sums make of the same run, at more than so many events.
+fn sums_do_not_drift_over(events: f64) {
+    let time = events / 2.0 / 90.0 * 1.001;
+    let text = format!(
+        "engine: event\nservers: 100\nload: 0.9\npolicy: {{dispatch: {{power_of_d: {{d: 2}}}}}}\n\
+         run: {{warmup: 0, time: {time}, replications: 1, seed: 5}}\n\
+         measure: {{burst_size: false, coincidence_window: 0, imbalance: false, tail_histogram_levels: 0}}\n"
+    );
+    let plan = plan(&text, "test");
+    let record = run_replication(&plan, 0).expect("short queues");
+    let mut exact = Exact::default();
+    let mut engine = EventEngine::new(&plan.system, &plan.policy, plan.seed, 0).expect("short queues");
+    let progress = engine.run_until(plan.window.close, u64::MAX, &mut exact).expect("short queues");
+    assert_eq!(progress, Progress::Reached);
+    assert!(exact.events as f64 > events, "{} events", exact.events);
+    let close = |found: f64, sum: i128| {
+        let exact = sum as f64 * 2_f64.powi(-60);
+        // Times are cut to a 2^51th of the window: 1e-13 leaves room for that, and none for a drift.
+        assert!((found - exact).abs() < 1e-13 * exact, "{found} and {exact} after {events} events");
+    };
+    close(record.balance.integral, exact.stayed + exact.inside * whole(plan.window.close));
+    let response = record.response.as_ref().expect("delays are on").moments();
+    close(response.total(), exact.responses);
+    let levels: f64 = record
+        .readings
+        .iter()
+        .filter(|reading| reading.metric == Metric::TailFraction)
+        .map(|reading| reading.value.unwrap_or_default())
+        .sum();
+    close(100.0 * levels * plan.window.length(), exact.stayed + exact.inside * whole(plan.window.close));
+    assert!(record.balance.relative_gap() < 1e-13, "{:?}", record.balance);
+}
+
+#[test]
+fn sums_do_not_drift() {
+    sums_do_not_drift_over(4e6);
+}
+
+#[test]
+#[ignore = "takes minutes; the same over 4 million events is in every run"]
+fn sums_do_not_drift_over_a_thousand_million_events() {
+    sums_do_not_drift_over(1e9);
 }

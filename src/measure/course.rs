@@ -7,7 +7,8 @@
 
 use crate::model::Window;
 
-/// The ticks of a window: a power of two in units of time, of which the window has more than 2^51.
+/// The ticks of a window: a power of two in units of time, of which the window has at least 2^51; in slotted time half a
+/// slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ruler {
     opened: f64,
@@ -22,9 +23,9 @@ const EXPONENT: f64 = 51.0;
 const SHORTEST: f64 = -1000.0;
 
 impl Ruler {
-    pub(super) fn new(window: Window) -> Self {
+    pub(super) fn new(window: Window, slotted: bool) -> Self {
         let exponent = (window.length().log2().floor() - EXPONENT).max(SHORTEST);
-        let tick = 2_f64.powi(exponent as i32);
+        let tick = if slotted { 0.5 } else { 2_f64.powi(exponent as i32) };
         Self { opened: window.open, tick, ticks_per_unit: tick.recip() }
     }
 
@@ -40,58 +41,55 @@ impl Ruler {
     }
 }
 
-/// A count, and the sums of its changes and of those of its square, each times its tick.
+/// What a count differs from its value at the opening, and the sums of the changes of the difference and of those of its
+/// square, each times its tick. A run of 2^37 changes stays within 128 bits, and however many servers there are, the
+/// difference stays small.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Course {
-    count: i64,
+    difference: i64,
     changes: i128,
     squares: i128,
 }
 
 impl Course {
-    /// A count that is this at the opening.
-    pub(super) fn new(count: u64) -> Self {
-        Self { count: count as i64, ..Self::default() }
-    }
-
     #[inline(always)]
-    pub(super) fn count(&self) -> i64 {
-        self.count
+    pub(super) fn difference(&self) -> i64 {
+        self.difference
     }
 
     /// The count grows by one.
     #[inline(always)]
     pub(super) fn rise(&mut self, tick: i64) {
         self.changes += i128::from(tick);
-        self.squares += i128::from(tick) * i128::from(2 * self.count + 1);
-        self.count += 1;
+        self.squares += i128::from(tick) * i128::from(2 * self.difference + 1);
+        self.difference += 1;
     }
 
     /// The count shrinks by one.
     #[inline(always)]
     pub(super) fn fall(&mut self, tick: i64) {
         self.changes -= i128::from(tick);
-        self.squares -= i128::from(tick) * i128::from(2 * self.count - 1);
-        self.count -= 1;
+        self.squares -= i128::from(tick) * i128::from(2 * self.difference - 1);
+        self.difference -= 1;
     }
 
-    /// The count becomes another.
+    /// The difference becomes another.
     #[inline]
-    pub(super) fn set(&mut self, count: i64, tick: i64) {
-        let (tick, old, new) = (i128::from(tick), i128::from(self.count), i128::from(count));
+    pub(super) fn set(&mut self, difference: i64, tick: i64) {
+        let (tick, old, new) = (i128::from(tick), i128::from(self.difference), i128::from(difference));
         self.changes += tick * (new - old);
         self.squares += tick * (new * new - old * old);
-        self.count = count;
+        self.difference = difference;
     }
 
-    /// The integral of the count up to a tick after all changes.
+    /// The integral of the difference up to a tick after all changes.
     pub(super) fn area(&self, end: i64) -> i128 {
-        i128::from(self.count) * i128::from(end) - self.changes
+        i128::from(self.difference) * i128::from(end) - self.changes
     }
 
     /// The integral of its square.
     pub(super) fn area_of_square(&self, end: i64) -> i128 {
-        i128::from(self.count).pow(2) * i128::from(end) - self.squares
+        i128::from(self.difference).pow(2) * i128::from(end) - self.squares
     }
 }
 
@@ -103,8 +101,8 @@ mod tests {
     #[test]
     fn agrees_with_sums_of_stretches() {
         let mut stream = Stream::new(3, 0, Component::Gaps);
-        let mut course = Course::new(5);
-        let (mut tick, mut count) = (0_i64, 5_i64);
+        let mut course = Course::default();
+        let (mut tick, mut count) = (0_i64, 0_i64);
         let (mut area, mut squares) = (0_i128, 0_i128);
         for _ in 0..10_000 {
             let stretch = stream.below(1 << 40) as i64;
@@ -116,7 +114,7 @@ mod tests {
                 1 => course.fall(tick),
                 _ => course.set(stream.below(1000) as i64, tick),
             }
-            count = course.count();
+            count = course.difference();
         }
         assert_eq!((course.area(tick), course.area_of_square(tick)), (area, squares));
         let later = 1000;
@@ -127,11 +125,13 @@ mod tests {
     fn ticks_are_powers_of_two_and_fine() {
         for (open, length) in [(0.0, 1.0), (7.0, 1e-280), (1e12, 3.0), (0.5, 1e280)] {
             let window = Window { open, close: open + length };
-            let ruler = Ruler::new(window);
+            let ruler = Ruler::new(window, false);
             assert_eq!(ruler.tick.log2().fract(), 0.0);
             let ticks = ruler.ticks(window.close);
             let exact = window.length();
             assert!((ruler.time(i128::from(ticks)) - exact).abs() <= 1e-15 * exact + ruler.tick, "{ticks}");
         }
+        let slots = Ruler::new(Window { open: 3.0, close: 13.0 }, true);
+        assert_eq!([3.0, 4.5, 13.0].map(|time| slots.ticks(time)), [0, 3, 20]);
     }
 }

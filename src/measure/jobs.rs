@@ -12,7 +12,6 @@ pub(super) struct Jobs {
     ruler: Ruler,
     /// L when the window opened; the integrals are of differences from it, which are small.
     start: i64,
-    /// The difference.
     course: Course,
     /// Ticks without jobs, less the present one if there are none now.
     empty: i128,
@@ -25,8 +24,7 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    pub(super) fn new(window: Window, census: &Census) -> Self {
-        let ruler = Ruler::new(window);
+    pub(super) fn new(window: Window, ruler: Ruler, census: &Census) -> Self {
         Self {
             window,
             ruler,
@@ -69,7 +67,7 @@ impl Jobs {
 
     #[inline(always)]
     fn total(&self) -> i64 {
-        self.start + self.course.count()
+        self.start + self.course.difference()
     }
 
     #[inline(always)]

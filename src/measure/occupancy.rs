@@ -13,14 +13,21 @@ pub(super) const LISTED: usize = 1000;
 #[derive(Clone, Debug)]
 pub(super) struct Occupancy {
     ruler: Ruler,
-    levels: Vec<Course>,
+    levels: Vec<Level>,
     /// The first levels have histograms, at most so many.
     most_histograms: usize,
     histograms: Vec<History>,
     opened: f64,
     servers: f64,
-    /// Integrals of each count and of its square, once the window is over.
-    integrals: Vec<[f64; 2]>,
+    /// Once the window is over, of each level: a count, and the integrals of the difference from it and of its square.
+    integrals: Vec<(u64, [f64; 2])>,
+}
+
+/// The number of servers with at least so many jobs.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    start: u64,
+    course: Course,
 }
 
 /// How long a level has had each count.
@@ -31,9 +38,9 @@ struct History {
 }
 
 impl Occupancy {
-    pub(super) fn new(window: Window, census: &Census, histograms: usize) -> Self {
+    pub(super) fn new(window: Window, ruler: Ruler, census: &Census, histograms: usize) -> Self {
         let mut occupancy = Self {
-            ruler: Ruler::new(window),
+            ruler,
             levels: Vec::new(),
             most_histograms: histograms,
             histograms: Vec::new(),
@@ -50,7 +57,7 @@ impl Occupancy {
     /// A level as if it had had this count since the window opened.
     #[cold]
     fn add_level(&mut self, count: u64) {
-        self.levels.push(Course::new(count));
+        self.levels.push(Level { start: count, course: Course::default() });
         if self.histograms.len() < self.most_histograms {
             self.histograms.push(History { since: self.opened, times: TimeHistogram::default() });
         }
@@ -65,9 +72,9 @@ impl Occupancy {
         }
         let level = &mut self.levels[index];
         if let Some(history) = self.histograms.get_mut(index) {
-            history.leave(level.count() as u64, change.time);
+            history.leave(level.count(), change.time);
         }
-        if change.new > change.old { level.rise(tick) } else { level.fall(tick) }
+        if change.new > change.old { level.course.rise(tick) } else { level.course.fall(tick) }
     }
 
     /// In slotted time: the census holds for a slot.
@@ -80,14 +87,14 @@ impl Occupancy {
             }
         }
         let tick = self.ruler.ticks(begin);
-        let counts = census.counts().iter().map(|&count| count as i64).chain(std::iter::repeat(0));
+        let counts = census.counts().iter().copied().chain(std::iter::repeat(0));
         for (level, count) in self.levels.iter_mut().zip(counts) {
             if level.count() != count {
-                level.set(count, tick);
+                level.course.set(count.wrapping_sub(level.start) as i64, tick);
             }
         }
         for (history, level) in self.histograms.iter_mut().zip(&self.levels) {
-            history.leave(level.count() as u64, end);
+            history.leave(level.count(), end);
         }
     }
 
@@ -104,30 +111,34 @@ impl Occupancy {
         histograms: impl Iterator<Item = TimeHistogram>,
     ) {
         self.levels.clear();
-        self.integrals = levels.collect();
+        self.integrals = levels.map(|integrals| (0, integrals)).collect();
+        let measured = self.integrals.iter().rposition(|&(_, [area, _])| area != 0.0).map_or(0, |last| last + 1);
+        self.integrals.truncate(measured);
         self.histograms = histograms.map(|times| History { since: self.opened, times }).collect();
     }
 
     pub(super) fn close(&mut self, time: f64) {
         for (history, level) in self.histograms.iter_mut().zip(&self.levels) {
-            history.leave(level.count() as u64, time);
+            history.leave(level.count(), time);
         }
         let end = self.ruler.ticks(time);
-        let integrals = |level: &Course| [level.area(end), level.area_of_square(end)].map(|sum| self.ruler.time(sum));
-        self.integrals.extend(self.levels.iter().map(integrals));
         // A level that was reached for no time is not a state that was measured.
-        let measured = self.integrals.iter().rposition(|&[area, _]| area != 0.0).map_or(0, |last| last + 1);
-        self.integrals.truncate(measured);
+        let any = |level: &Level| level.course.area(end) + i128::from(level.start) * i128::from(end) != 0;
+        let measured = self.levels.iter().rposition(any).map_or(0, |last| last + 1);
+        self.integrals.extend(self.levels.drain(..measured).map(|Level { start, course }| {
+            (start, [course.area(end), course.area_of_square(end)].map(|sum| self.ruler.time(sum)))
+        }));
     }
 
     pub(super) fn readings(&self, length: f64, readings: &mut Vec<Reading>) {
-        let mean = |area: f64| area / length / self.servers;
-        for (k, &[area, _]) in (1..).zip(&self.integrals).take(LISTED) {
-            readings.push(Reading::keyed(Metric::TailFraction, format!("{k}"), Some(mean(area))));
+        for (k, &(start, [area, _])) in (1..).zip(&self.integrals).take(LISTED) {
+            let mean = (start as f64 + area / length) / self.servers;
+            readings.push(Reading::keyed(Metric::TailFraction, format!("{k}"), Some(mean)));
         }
-        for (k, &[area, squares]) in (1..).zip(&self.integrals).take(LISTED) {
-            let second = squares / length / self.servers / self.servers;
-            let variance = (second - mean(area).powi(2)).max(0.0);
+        for (k, (_, integrals)) in (1..).zip(&self.integrals).take(LISTED) {
+            // The variance is that of the difference.
+            let [mean, square] = integrals.map(|integral| integral / length / self.servers);
+            let variance = (square / self.servers - mean * mean).max(0.0);
             readings.push(Reading::keyed(Metric::TailFractionVariance, format!("{k}"), Some(variance)));
         }
         readings.push(Reading::plain(Metric::MaxQueue, Some(self.integrals.len() as f64)));
@@ -136,6 +147,13 @@ impl Occupancy {
     /// The histograms over time of the counts `N s_k`, k = 1, 2, ...
     pub(super) fn into_histograms(self) -> Vec<TimeHistogram> {
         self.histograms.into_iter().take(self.integrals.len()).map(|history| history.times).collect()
+    }
+}
+
+impl Level {
+    #[inline]
+    fn count(&self) -> u64 {
+        self.start.wrapping_add_signed(self.course.difference())
     }
 }
 

@@ -82,6 +82,7 @@ impl Probes {
         let servers = &system.servers;
         let census = Census::new(snapshot);
         let time = snapshot.time;
+        let ruler = Ruler::new(window, snapshot.slotted);
         let histograms = usize::try_from(measure.tail_histogram_levels).unwrap_or(usize::MAX);
         let tick = DelayHistogram::tick_for(servers.largest_rate());
         let coincidence_window = measure.coincidence_window.get();
@@ -90,12 +91,12 @@ impl Probes {
         let mut probes = Self {
             measure: measure.clone(),
             window,
-            ruler: Ruler::new(window),
-            jobs: Jobs::new(window, &census),
+            ruler,
+            jobs: Jobs::new(window, ruler, &census),
             utilization: Utilization::new(snapshot, servers),
             messages: Messages::default(),
             herding: Herding::default(),
-            occupancy: measure.tail_fraction.then(|| Occupancy::new(window, &census, histograms)),
+            occupancy: measure.tail_fraction.then(|| Occupancy::new(window, ruler, &census, histograms)),
             delays: measure
                 .delays
                 .then(|| if snapshot.slotted { Delays::of_slots() } else { Delays::new(tick, servers) }),
