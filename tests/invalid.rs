@@ -1,6 +1,9 @@
 //! Scenarios that must be refused, and how: each file in `tests/invalid` says in its first lines what is wrong and
 //! where.
 
+#[path = "../tools/fuzz/targets/check.rs"]
+mod any_text;
+
 use herdsim::scenario::{Node, Plan, ScenarioError};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -196,4 +199,20 @@ fn refused_everywhere(keys: &[&str], values: &[&str]) {
         }
     }
     assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What tools/fuzz holds against any text, held against the texts it starts from.
+#[test]
+fn what_must_hold_for_any_text_holds_for_the_seeds_of_fuzzing() {
+    let mut tried = 0;
+    for folder in ["scenarios", "tests/invalid"] {
+        for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).expect("the folder is there") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|extension| extension == "yaml") {
+                let bytes = fs::read(&path).expect("the file can be read");
+                tried += u32::from(any_text::check(&String::from_utf8_lossy(&bytes)));
+            }
+        }
+    }
+    assert!(tried >= 60, "{tried}");
 }
