@@ -502,6 +502,23 @@ fn results_are_replaced_only_when_forced() {
     assert_ne!(after["estimates.csv"], before["estimates.csv"]);
 }
 
+/// A slip of the hand must not put results among somebody's other files.
+#[test]
+fn force_replaces_results_only() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path("home")).expect("a folder can be made");
+    desk.put("home/notes.txt", "mine");
+    for force in [&[][..], &["--force"]] {
+        let message = desk.refuse(&[&["run", "tiny.yaml", "-o", "home"], force].concat());
+        assert!(message.contains("home") && message.contains("choose another"), "{message}");
+    }
+    assert_eq!(files(&desk.path("home")).len(), 1);
+    // What is left of results still is theirs.
+    desk.succeed(&["run", "tiny.yaml", "-o", "out"]);
+    fs::remove_dir_all(desk.path("out/cells")).expect("the cells go");
+    desk.succeed(&["run", "tiny.yaml", "-o", "out", "--force"]);
+}
+
 #[test]
 fn an_output_path_that_is_or_leads_through_a_file_is_refused() {
     let desk = Desk::new();

@@ -5,7 +5,7 @@ use super::{Failure, print};
 use crate::experiment::{Experiment, Shard};
 use crate::output::figure::Figures;
 use crate::output::report::{Made, Report as Html, write_report};
-use crate::output::{Comparison, Results, Summary};
+use crate::output::{Comparison, MANIFEST, Results, Summary};
 use crate::scenario::Study;
 use clap::Args;
 use std::cell::RefCell;
@@ -54,7 +54,7 @@ impl Report {
 
 /// When the results were made: what their manifest says, if it is there.
 fn made(folder: &Path) -> Made {
-    let manifest = std::fs::read(folder.join("manifest.json")).ok();
+    let manifest = std::fs::read(folder.join(MANIFEST)).ok();
     let manifest: serde_json::Value =
         manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
     Made {

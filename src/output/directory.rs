@@ -1,6 +1,7 @@
 //! The results directory: claimed before the run, with the cells that it holds already.
 
 use super::cells::{Cells, CellsError, Origin};
+use super::manifest::MANIFEST;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -17,7 +18,7 @@ const ENDING: &str = "cells";
 pub enum Claim {
     /// Nothing; for a share of an experiment, other shares of it.
     Fresh,
-    /// Anything: results that are there are replaced.
+    /// Results, which are replaced, and what else is among them.
     Replace,
     /// Cells of the same experiment, which count.
     Resume,
@@ -71,8 +72,8 @@ impl Directory {
         }
         let cells = path.join(CELLS);
         let own = cells.join(format!("{}-of-{shares}.{ENDING}", share + 1));
+        check_content(path, claim, shares, &own)?;
         if claim != Claim::Replace {
-            check_content(path, claim, shares, &own)?;
             // Before anything is made: what is there must be of the same experiment.
             cell_files(path).or_else(none_if_missing).map_err(told)?.iter().try_for_each(|file| origin.check(file))?;
         }
@@ -212,15 +213,18 @@ fn check_content(path: &Path, claim: Claim, shares: u64, own: &Path) -> Result<(
     if !has_cells && names == [OsStr::new(CELLS)] && path.join(CELLS).is_dir() {
         return Ok(());
     }
+    let has_results = path.join(CELLS).is_dir() || path.join(MANIFEST).is_file();
     match claim {
-        Claim::Replace => Ok(()),
+        Claim::Replace if has_results => Ok(()),
+        Claim::Replace => taken("is not empty and holds no results that --force could replace; choose another with -o"),
         Claim::Resume if has_cells => Ok(()),
         Claim::Resume => taken("is not empty and holds no finished cells to go on from; choose another with -o"),
         Claim::Fresh if shares > 1 && has_cells && names.len() == 1 && !own.exists() => Ok(()),
         Claim::Fresh if has_cells => {
             taken("holds finished cells; go on with --resume, replace them with --force, or choose another with -o")
         }
-        Claim::Fresh => taken("exists and is not empty; choose another with -o, or use --force"),
+        Claim::Fresh if has_results => taken("holds results; replace them with --force, or choose another with -o"),
+        Claim::Fresh => taken("exists and is not empty; choose another with -o"),
     }
 }
 

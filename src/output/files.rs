@@ -5,7 +5,7 @@ use super::directory::remove_unfinished;
 use super::format::Format;
 use super::hgrm::{percentile_name, write_percentiles};
 use super::hlog::ResponseLog;
-use super::manifest::Summary;
+use super::manifest::{MANIFEST, Summary};
 use super::picture::remove_figures;
 use super::results::{Comparison, Results};
 use super::table::{COMPARISON, TABLES, Table};
@@ -150,11 +150,10 @@ impl Files {
         }
         close(&folder, LOG, log.finish().map_err(|error| told(&folder, LOG, error))?)?;
         complete.push(LOG.to_owned());
-        let manifest = "manifest.json";
-        let mut out = open(&folder, manifest)?;
+        let mut out = open(&folder, MANIFEST)?;
         summary.write(&mut out)?;
-        close(&folder, manifest, out)?;
-        complete.push(manifest.to_owned());
+        close(&folder, MANIFEST, out)?;
+        complete.push(MANIFEST.to_owned());
         for name in complete {
             fs::rename(unfinished(&folder, &name), folder.join(&name)).map_err(|error| told(&folder, &name, error))?;
         }

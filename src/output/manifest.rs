@@ -7,6 +7,9 @@ use crate::stats::Warning;
 use serde::Serialize;
 use std::io::{self, Write};
 
+/// The name of the file.
+pub const MANIFEST: &str = "manifest.json";
+
 /// Where the numbers come from. All but the start and the duration repeats with the scenario and the seed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Manifest {

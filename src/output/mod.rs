@@ -43,7 +43,7 @@ pub use format::{Format, UnknownFormat};
 pub use glossary::{Sort, Term, terms};
 pub use hgrm::{percentile_name, write_percentiles};
 pub use hlog::ResponseLog;
-pub use manifest::{Doubt, Jobs, Manifest, Summary};
+pub use manifest::{Doubt, Jobs, MANIFEST, Manifest, Summary};
 pub use number::{interval, number};
 pub use picture::{FIGURES, PictureFormat, UnknownPictureFormat, write_figure};
 pub use results::{Comparison, Curve, Estimate, Mean, Replication, Results, TimeCourse};
