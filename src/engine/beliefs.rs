@@ -130,7 +130,7 @@ impl Beliefs {
     }
 
     /// A dispatcher has sent `jobs` to a server.
-    #[inline]
+    #[inline(always)]
     pub(super) fn job_sent<O: Observer>(
         &mut self,
         now: f64,
@@ -139,9 +139,18 @@ impl Beliefs {
         jobs: u32,
         observer: &mut O,
     ) -> Result<(), EngineError> {
-        if !self.count_own_jobs {
-            return Ok(());
-        }
+        if self.count_own_jobs { self.count_own(now, dispatcher, server, jobs, observer) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn count_own<O: Observer>(
+        &mut self,
+        now: f64,
+        dispatcher: u32,
+        server: u32,
+        jobs: u32,
+        observer: &mut O,
+    ) -> Result<(), EngineError> {
         if !self.jobs_sent.is_empty() {
             let sent = self.pair(dispatcher, server);
             self.jobs_sent[sent] = self.jobs_sent[sent].wrapping_add(jobs);
@@ -154,7 +163,7 @@ impl Beliefs {
     }
 
     /// A dispatcher that has just sent jobs may ask some servers.
-    #[inline]
+    #[inline(always)]
     pub(super) fn ask<O: Observer>(
         &mut self,
         now: f64,
@@ -163,6 +172,13 @@ impl Beliefs {
         post: &mut impl Post,
         observer: &mut O,
     ) {
+        if self.push_sampler.is_some() {
+            self.push(now, dispatcher, queues, post, observer);
+        }
+    }
+
+    #[inline]
+    fn push<O: Observer>(&mut self, now: f64, dispatcher: u32, queues: &View, post: &mut impl Post, observer: &mut O) {
         let Some(push) = &self.rules.push else { return };
         let Some(mut sampler) = self.push_sampler.take() else { return };
         if push.happens(&mut self.information_stream) {

@@ -127,28 +127,30 @@ impl Census {
         u64::try_from(exact).map_or_else(|_| exact as f64, |small| small as f64)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn change(&mut self, change: &LengthChange) {
-        let k = change.old.max(change.new) as usize;
+        let index = change.old.min(change.new) as usize;
         if change.new > change.old {
-            if self.at_least.len() < k {
+            if index == self.at_least.len() {
                 self.at_least.push(0);
             }
-            self.at_least[k - 1] += 1;
-            self.total += 1;
-            self.squares += u128::from(change.old) * 2 + 1;
-            if self.at_least[k - 1] == self.servers {
+            let count = &mut self.at_least[index];
+            *count += 1;
+            if *count == self.servers {
                 self.min = change.new;
             }
             self.max = self.max.max(change.new);
+            self.total += 1;
+            self.squares += u128::from(change.old) * 2 + 1;
         } else {
-            self.at_least[k - 1] -= 1;
-            self.total -= 1;
-            self.squares -= u128::from(change.new) * 2 + 1;
-            self.min = self.min.min(change.new);
-            if change.old == self.max && self.at_least[k - 1] == 0 {
+            let count = &mut self.at_least[index];
+            *count -= 1;
+            if *count == 0 {
                 self.max = change.new;
             }
+            self.min = self.min.min(change.new);
+            self.total -= 1;
+            self.squares -= u128::from(change.new) * 2 + 1;
         }
     }
 }

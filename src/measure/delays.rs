@@ -42,7 +42,7 @@ impl Delays {
         Self { response: slots.clone(), waiting: slots, found: Vec::new(), waited: vec![0; SHORT], by_law: Vec::new() }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn joined(&mut self, joined: &Joined) {
         self.response.add(joined.response());
         self.waiting.add(joined.queried + joined.wait);

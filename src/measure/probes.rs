@@ -352,7 +352,7 @@ impl Observer for Probes {
         self.at_dispatchers += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     fn dispatched(&mut self, dispatched: &Dispatched) {
         if self.queries {
             self.at_dispatchers -= 1;
@@ -368,7 +368,7 @@ impl Observer for Probes {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn joined(&mut self, joined: &Joined) {
         if !self.departures_unknown {
             self.time_of_jobs.add(joined.wait + joined.service);
@@ -430,7 +430,7 @@ impl Observer for Probes {
         self.unused_services += services;
     }
 
-    #[inline]
+    #[inline(always)]
     fn length_changed(&mut self, change: &LengthChange) {
         if self.follows_changes {
             self.changes(change);

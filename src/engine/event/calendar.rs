@@ -105,7 +105,7 @@ impl Calendar {
     }
 
     /// Sets the next arrival; a time of infinity means that there is none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn schedule_arrival(&mut self, time: f64) {
         self.arrival = if time < f64::INFINITY {
             let key = self.key(time);
@@ -115,7 +115,7 @@ impl Calendar {
         };
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn schedule_departure(&mut self, time: f64, server: u32) {
         let key = self.key(time);
         let packed = self.pack(key, server);
@@ -128,7 +128,7 @@ impl Calendar {
     }
 
     /// Takes the next event before `end`; if there is none, the time is `end`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_before(&mut self, end: f64) -> Option<Event> {
         let departure = self.departures.first();
         let first = departure.min(self.arrival);

@@ -93,7 +93,7 @@ impl Departures {
         self.today.get(self.today.len().checked_sub(4)?).copied()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, packed: Packed) {
         let day = self.day_of(time_of(packed));
         if day <= self.day {
@@ -131,7 +131,7 @@ impl Departures {
     }
 
     /// Takes the first departure.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop(&mut self) {
         if self.today.last() == Some(&self.first) {
             self.today.pop();
@@ -144,7 +144,7 @@ impl Departures {
         self.find_first();
     }
 
-    #[inline]
+    #[inline(always)]
     fn find_first(&mut self) {
         let today = self.today.last().copied().unwrap_or(NEVER);
         let late = self.late.peek().map_or(NEVER, |&Reverse(late)| late);

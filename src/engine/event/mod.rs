@@ -117,7 +117,7 @@ impl<'a> EventEngine<'a> {
         Ok(engine)
     }
 
-    #[inline]
+    #[inline(always)]
     fn schedule_arrival(&mut self) -> Result<(), EngineError> {
         self.arriving = self.arrivals.next(self.calendar.now())?;
         self.calendar.schedule_arrival(self.arriving.time);
@@ -140,7 +140,7 @@ impl<'a> EventEngine<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrive<O: Observer>(&mut self, observer: &mut O) -> Result<(), EngineError> {
         let now = self.now();
         let system = self.system;
@@ -171,7 +171,7 @@ impl<'a> EventEngine<'a> {
         self.schedule_arrival()
     }
 
-    #[inline]
+    #[inline(always)]
     fn choose(&mut self, dispatcher: u32) -> u32 {
         let Some((pairs, pair)) = &mut self.pair else {
             let view = self.beliefs.view(dispatcher, &self.queues);
@@ -189,7 +189,7 @@ impl<'a> EventEngine<'a> {
     }
 
     /// A dispatcher gives a job to the server it has chosen.
-    #[inline]
+    #[inline(always)]
     fn hand_over<O: Observer>(&mut self, query: Query, observer: &mut O) -> Result<(), EngineError> {
         let Query { arrived, dispatcher, server, size } = query;
         let now = self.now();
@@ -205,7 +205,7 @@ impl<'a> EventEngine<'a> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn join<O: Observer>(
         &mut self,
         server: u32,
@@ -230,7 +230,7 @@ impl<'a> EventEngine<'a> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn depart<O: Observer>(&mut self, server: u32, observer: &mut O) {
         if self.looks_ahead
             && let Some(next) = self.calendar.departs_soon()
@@ -239,7 +239,10 @@ impl<'a> EventEngine<'a> {
         }
         let class = self.system.servers.class_of(server);
         let old = self.queues.length(server);
-        let new = old - 1;
+        let Some(new) = old.checked_sub(1) else {
+            debug_assert!(false, "a departure from server {server}, which holds no job");
+            return;
+        };
         self.queues.replace(server, old, new);
         self.length_changed(server, class, old, new, observer);
         if self.beliefs.reports() {
@@ -248,7 +251,7 @@ impl<'a> EventEngine<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn length_changed<O: Observer>(&mut self, server: u32, class: u32, old: u32, new: u32, observer: &mut O) {
         let time = self.now();
         observer.length_changed(&LengthChange { time, server, class, old, new });
