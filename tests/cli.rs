@@ -502,6 +502,37 @@ fn results_are_replaced_only_when_forced() {
     assert_ne!(after["estimates.csv"], before["estimates.csv"]);
 }
 
+/// Nor must they take the place of the trace that they are made from.
+#[test]
+fn a_trace_is_not_replaced_by_results() {
+    let desk = Desk::new();
+    desk.succeed(&["run", "tiny.yaml", "-o", "out"]);
+    desk.put("out/trajectory.csv", "time\n6\n");
+    desk.put(
+        "out/mine.yaml",
+        "servers: 2\narrivals: {trace: {file: trajectory.csv}}\npolicy: {dispatch: random}\n\
+         run: {warmup: 5, time: 10, replications: 2}\n",
+    );
+    for flag in ["--force", "--resume"] {
+        let message = desk.refuse(&["run", "out/mine.yaml", "-o", "out", flag]);
+        assert!(message.contains("trajectory.csv") && message.contains("name another directory"), "{message}");
+    }
+    assert_eq!(files(&desk.path("out"))["trajectory.csv"], b"time\n6\n");
+    desk.succeed(&["run", "out/mine.yaml", "-o", "other"]);
+}
+
+/// A key that is taken away has its default again.
+#[test]
+fn nothing_behind_the_sign_takes_a_key_away() {
+    let desk = Desk::new();
+    let with = desk.succeed(&["check", "tiny.yaml", "--set", "run.seed=77", "--set", "measure.burst_size=false"]);
+    let taken =
+        ["--set", "run.seed=77", "--set", "run.seed=", "--set", "measure.burst_size=false", "--set", "measure="];
+    let without = desk.succeed(&[&["check", "tiny.yaml"][..], &taken].concat());
+    assert!(with.contains("seed: 77") && with.contains("burst_size: false"), "{with}");
+    assert!(!without.contains("seed: 77") && !without.contains("burst_size: false"), "{without}");
+}
+
 /// A slip of the hand must not put results among somebody's other files.
 #[test]
 fn force_replaces_results_only() {

@@ -86,6 +86,17 @@ impl Options {
                 format!("{}: would be replaced by results\n  help: name another directory with -o", input.display());
             return Err(Failure::Input(message));
         }
+        let folder = output.canonicalize().ok();
+        let inside = |file: &&Path| {
+            folder.is_some() && file.canonicalize().ok().as_deref().and_then(Path::parent) == folder.as_deref()
+        };
+        if let Some(trace) = study.points.iter().filter_map(|point| point.plan.trace()).find(inside) {
+            let message = format!(
+                "{}: is where the results go, which could take its place\n  help: name another directory with -o",
+                trace.display()
+            );
+            return Err(Failure::Input(message));
+        }
         let claim = match (self.force, self.resume) {
             (true, _) => Claim::Replace,
             (_, true) => Claim::Resume,

@@ -25,7 +25,7 @@ const BACKLOG: f64 = 50.0;
 const ERROR_ABOVE: f64 = 0.2;
 
 /// Doubts that leave no steady state to estimate.
-const UNSTEADY: [&str; 3] = ["not_stable", "not_balanced", "backlog_grows"];
+const UNSTEADY: [&str; 4] = ["not_stable", "not_balanced", "backlog_grows", "no_jobs"];
 
 /// Records so far. Histograms are merged at once, in the order of the replications, so that memory does not grow
 /// with their number and sums do not depend on who finished first.
@@ -226,12 +226,22 @@ impl<'a> Gather<'a> {
             ));
         }
         warnings.extend(self.correlated_batches());
+        warnings.extend(self.silence());
         warnings.extend(self.drift());
         warnings.extend(self.balance());
         if !warnings.iter().any(|warning| UNSTEADY.contains(&warning.code.as_str())) {
             warnings.extend(self.width());
         }
         warnings
+    }
+
+    /// Windows into which no job fell say nothing of those that do come.
+    fn silence(&self) -> Option<Warning> {
+        let rate = self.plan.system.arrivals.rate;
+        (self.jobs.arrived == 0 && rate > 0.0).then(|| {
+            let message = format!("no job arrived in the windows, at a rate of {rate}: the run is too short");
+            Warning::new("no_jobs", message)
+        })
     }
 
     /// Steady state has no trend: compares the halves of the window over replications.

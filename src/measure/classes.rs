@@ -97,7 +97,10 @@ impl Classes {
     pub(super) fn readings(&self, length: f64, servers: &Servers, readings: &mut Vec<Reading>) {
         let named = || servers.classes().iter().zip(&self.classes);
         for (class, measured) in named() {
-            for (k, level) in (1..).zip(&measured.levels).take(LISTED) {
+            // A level that was reached for no time is not a state that was measured.
+            let reached =
+                measured.levels.iter().rposition(|level| level.area.value() != 0.0).map_or(0, |last| last + 1);
+            for (k, level) in (1..).zip(&measured.levels[..reached]).take(LISTED) {
                 let fraction = level.area.value() / length / class.count as f64;
                 let key = format!("{}/{k}", class.name);
                 readings.push(Reading::keyed(Metric::ClassTailFraction, key, Some(fraction)));

@@ -36,10 +36,12 @@ impl Dispatchers {
         }
         let total: f64 = shares.iter().sum();
         if (total - 1.0).abs() > 1e-9 {
-            return Err(Fault::new(
-                format!("shares must sum to 1; these sum to {total}"),
-                format!("divide each share by {total}"),
-            ));
+            let remedy = if total > 0.0 {
+                format!("divide each share by {total}")
+            } else {
+                "write for example [0.5, 0.5]".into()
+            };
+            return Err(Fault::new(format!("shares must sum to 1; these sum to {total}"), remedy));
         }
         let cumulative = shares
             .iter()

@@ -439,7 +439,8 @@ fn read_frame(input: &mut impl Read, left: u64) -> io::Result<Option<Vec<u8>>> {
     input.read_exact(&mut length)?;
     input.read_exact(&mut checksum)?;
     let length = u32::from_le_bytes(length);
-    if length > LONGEST || u64::from(length) > left - HEAD {
+    // No frame is empty: a file that a loss of power has left longer than what was written ends in zeros.
+    if length == 0 || length > LONGEST || u64::from(length) > left - HEAD {
         return Ok(None);
     }
     let mut content = vec![0; length as usize];

@@ -82,12 +82,13 @@ const COLUMNS: [(&str, &str); 30] = [
 ];
 
 /// The warnings, by their codes.
-const WARNINGS: [(&str, &str); 15] = [
+const WARNINGS: [(&str, &str); 16] = [
     ("backlog_grows", "The number of jobs grew by half or more within the window: no steady state, so no intervals."),
     ("batches_correlated", "Batches of a single run still depend on each other: its intervals are too narrow."),
     ("drift", "The number of jobs still changed from the first half of the window to the second: too short a warm-up."),
     ("heavy_tail", "A law has infinite variance: a few draws decide every mean; trust quantiles."),
     ("interrupted", "The run was stopped: fewer replications count than were asked for; go on with --resume."),
+    ("no_jobs", "No job arrived within the windows although some should: too short a run, so no intervals."),
     ("no_warmup", "Measuring starts with the empty system, so delays are biased low; set run.warmup."),
     ("not_balanced", "Far more jobs arrived than left, or fewer: no steady state, so no intervals."),
     ("not_settled", "The pilot runs found no end of the transient within run.max_time."),

@@ -122,6 +122,10 @@ pub fn write_figure(folder: &Path, figure: &Figure, formats: &[PictureFormat]) -
 /// If one cannot be removed.
 pub(super) fn remove_figures(results: &Path) -> io::Result<()> {
     let folder = results.join(FIGURES);
+    if folder.is_symlink() {
+        // What is elsewhere belongs to somebody else.
+        return Ok(());
+    }
     let entries = match fs::read_dir(&folder) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(()),
         entries => entries?,

@@ -7,8 +7,8 @@ use crate::measure::Measure;
 use crate::model::{Fault, System, Window};
 use crate::policy::Policy;
 
-/// An engine of continuous or slotted time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An engine of continuous or slotted time; of two of continuous time the first can do what the other can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EngineKind {
     /// One calendar: any law.
     Event,
@@ -114,6 +114,13 @@ fn cheapest(system: &System, policy: &Policy, measure: &Measure) -> EngineChoice
 }
 
 impl Plan {
+    /// Runs on a more general engine, if there is room for it.
+    pub(super) fn take_engine(&mut self, kind: EngineKind, why: &str) {
+        if self.fits(kind) {
+            self.engine = EngineChoice { kind, why: why.to_owned() };
+        }
+    }
+
     /// How long a memoryless engine stays in a state: expected times, which add no noise, where stationary averages are
     /// all that is asked for of a window; real ones where anything depends on the law of a stretch of time.
     pub fn holding(&self, window: Window) -> Holding {

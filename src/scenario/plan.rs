@@ -2,7 +2,7 @@
 
 use super::arrivals;
 use super::decode::decode;
-use super::engine::EngineChoice;
+use super::engine::{EngineChoice, EngineKind};
 use super::error::ScenarioError;
 use super::file::{DispatchersSpec, InitialSpec, Scenario, ServersSpec};
 use super::length::{Choose, Goal, check_choice, resolve_batching, resolve_goal, resolve_window};
@@ -80,6 +80,19 @@ impl Plan {
     /// Refuses a scenario that cannot be run for want of memory.
     pub(super) fn check_memory(&self, root: &Node) -> Result<(), ScenarioError> {
         self.needs().check(self.engine.kind).map_err(|fault| locate(root, "", fault))
+    }
+
+    /// Whether an engine could run it for all its memory takes.
+    pub(super) fn fits(&self, engine: EngineKind) -> bool {
+        self.needs().check(engine).is_ok()
+    }
+
+    /// The file of its arrivals, if they are read from one.
+    pub fn trace(&self) -> Option<&Path> {
+        match &self.system.arrivals.process {
+            Process::Trace(trace) => Some(trace.path()),
+            _ => None,
+        }
     }
 
     fn needs(&self) -> memory::Needs<'_> {
@@ -260,7 +273,8 @@ impl Plan {
         if self.replications == 1 && self.goal.is_none() && self.batching.is_none() {
             warnings.push(Warning::new(
                 "one_replication",
-                "one replication gives no confidence interval; set run.replications to 10 or so",
+                "one replication gives no confidence interval, and policies cannot be compared; set run.replications to 10 or \
+                 so",
             ));
         }
         if let Process::Trace(trace) = &self.system.arrivals.process

@@ -126,6 +126,7 @@ impl Study {
         if !errors.is_empty() {
             return Err(errors);
         }
+        points.chunks_mut(policies).for_each(meet_on_one_engine);
         let axes = sweep.axes();
         for (i, wanted) in points[0].plan.scenario.plot.iter().flatten().enumerate() {
             let checked = wanted.check(&axes, &points);
@@ -158,6 +159,17 @@ impl Study {
 
 fn fault(node: &Node, path: &str, rule: String, remedy: &str) -> ScenarioError {
     ScenarioError { mark: node.mark.clone(), path: path.to_owned(), value: None, rule, remedy: remedy.to_owned() }
+}
+
+/// Policies that are compared run on one engine, or they would not meet the same random numbers: those that have the
+/// cheaper one take that of the others, if they fit into memory there.
+fn meet_on_one_engine(group: &mut [Point]) {
+    let Some(most_general) = group.iter().map(|point| point.plan.engine.kind).min() else { return };
+    for plan in group.iter_mut().map(|point| &mut point.plan) {
+        if plan.engine.kind != most_general {
+            plan.take_engine(most_general, "policies are compared on one engine");
+        }
+    }
 }
 
 /// The policies to compare.

@@ -293,12 +293,28 @@ impl Node {
         if path.split('.').any(str::is_empty) {
             return Err(error("", "names no key, or an empty one".into(), "write for example --set load=0.95"));
         }
-        let value = if text.trim().is_empty() {
-            Self { value: Value::Null, mark: mark.clone() }
-        } else {
-            Self::parse_option(text, &mark)?
-        };
-        self.place(path, value, &mark)
+        if text.trim().is_empty() {
+            let (above, key) = path.rsplit_once('.').unwrap_or(("", path));
+            if self.find(above).and_then(|node| node.take(key)).is_some() {
+                return Ok(());
+            }
+            return self.place(path, Self { value: Value::Null, mark: mark.clone() }, &mark);
+        }
+        self.place(path, Self::parse_option(text, &mark)?, &mark)
+    }
+
+    /// The node at a path, if there is one; that at an empty path is this one.
+    fn find(&mut self, path: &str) -> Option<&mut Self> {
+        if path.is_empty() {
+            return Some(self);
+        }
+        steps(path).try_fold(self, |node, step| match (&mut node.value, step) {
+            (Value::Map(entries), Step::Key(key)) => {
+                entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)
+            }
+            (Value::List(list), Step::Index(i)) => list.get_mut(i),
+            _ => None,
+        })
     }
 
     /// Puts a value at a path; maps on the way are made where nothing stands.
