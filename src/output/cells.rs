@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// What a file of cells starts with; the digit is that of the format.
-const MAGIC: &[u8; 8] = b"HERDSIM3";
+const MAGIC: &[u8; 8] = b"HERDSIM4";
 
 /// Length and checksum of a frame, 4 bytes each.
 const HEAD: u64 = 8;

@@ -20,8 +20,8 @@ const OF_COUNTS: f64 = 8.0 * 1024.0 * 1024.0;
 /// the delays.
 const OF_LEVEL: f64 = 160.0;
 
-/// A job in a calendar.
-const OF_JOB: f64 = 40.0;
+/// A job in a calendar, whose lists have room to grow.
+const OF_JOB: f64 = 56.0;
 
 /// What takes the most memory.
 enum Cause {

@@ -239,10 +239,7 @@ impl<'a> EventEngine<'a> {
         }
         let class = self.system.servers.class_of(server);
         let old = self.queues.length(server);
-        let Some(new) = old.checked_sub(1) else {
-            debug_assert!(false, "a departure from server {server}, which holds no job");
-            return;
-        };
+        let new = old.checked_sub(1).expect("whoever departs is among the jobs of its server");
         self.queues.replace(server, old, new);
         self.length_changed(server, class, old, new, observer);
         if self.beliefs.reports() {
