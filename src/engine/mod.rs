@@ -1,5 +1,6 @@
 //! How time passes: engines that move a system along, and the observer they report to.
 
+mod ahead;
 mod beliefs;
 mod both;
 pub mod clock;

@@ -41,8 +41,15 @@ impl Equal {
     /// Draws the server that is offered a service; none if it is an arrival.
     #[inline(always)]
     pub(super) fn draw(self, stream: &mut Stream) -> Option<u64> {
+        let (server, is_service) = self.draw_either(stream);
+        is_service.then_some(server)
+    }
+
+    /// Whether it is a service, and if so of which server, without a branch.
+    #[inline(always)]
+    pub(super) fn draw_either(self, stream: &mut Stream) -> (u64, bool) {
         let drawn = ((u128::from(stream.bits()) * u128::from(self.total)) >> 64) as u64;
-        (drawn < self.services).then_some(drawn >> self.shift)
+        (drawn >> self.shift, drawn < self.services)
     }
 }
 

@@ -1,13 +1,15 @@
 //! Counting in a tally: in a loop of its own where there is nothing but arrivals and services of equal servers, and by
 //! listening to the engine where dispatchers have estimates, too.
 
+use crate::engine::ahead::{Ahead, MOST_SERVERS};
 use crate::engine::observer::{Blocked, Dispatched, LengthChange, MessageKind, Observer};
 use crate::engine::odds::Equal;
-use crate::engine::tally::Tally;
+use crate::engine::tally::{BLOCK, Event, Tally};
 use crate::model::System;
 use crate::policy::dispatch::{Choose, WithStrategy};
 use crate::policy::{Pairs, View};
 use crate::random::Stream;
+use std::hint::black_box;
 
 /// From one strike of the clock to another.
 pub(super) struct Counting<'a> {
@@ -27,7 +29,7 @@ impl WithStrategy for Counting<'_> {
     type Outcome = Result<(), u32>;
 
     fn run(self, strategy: &mut impl Choose) -> Result<(), u32> {
-        if let Some(pairs) = strategy.pairs() {
+        if let Some(pairs) = strategy.pairs().filter(|pairs| pairs.servers < MOST_SERVERS) {
             return self.run_pairs(pairs);
         }
         let Self { system, odds, queues, offers, choices, shares, tally, from, to } = self;
@@ -66,8 +68,8 @@ impl Counting<'_> {
     /// A job takes the shorter of two servers: nothing but an array of lengths is looked at.
     fn run_pairs(self, pairs: Pairs) -> Result<(), u32> {
         let Self { system, odds, queues, offers, choices, tally, from, to, .. } = self;
-        let mut course =
-            Course { odds, pairs, buffer: system.buffer, offers, choices, tally, strike: from, to, more: 0 };
+        let before = tally.inside();
+        let mut course = Course { odds, pairs, buffer: system.buffer, offers, choices, tally, strike: from, to };
         let mut overflow = None;
         queues.change_all(|lengths| {
             if lengths.len() >= FAR && (to - from) * 4 >= lengths.len() as u64 {
@@ -84,7 +86,7 @@ impl Counting<'_> {
                 }
             }
             overflow = course.run(lengths);
-            course.more
+            course.tally.inside() - before
         });
         overflow.map_or(Ok(()), |(server, _)| Err(server))
     }
@@ -92,6 +94,9 @@ impl Counting<'_> {
 
 /// From so many servers on their lengths are looked at in bytes, which stay nearer than words.
 const FAR: usize = 4096;
+
+/// So many are beyond the nearer caches even so.
+const BEYOND: usize = 1 << 18;
 
 /// A cell that holds a length, up to some greatest one.
 trait Cell: Copy + PartialOrd {
@@ -139,55 +144,63 @@ struct Course<'a> {
     /// The last strike that is over, and the last of all.
     strike: u64,
     to: u64,
-    /// Jobs inside, more than at the start.
-    more: i64,
 }
 
 impl Course<'_> {
     /// Goes on to the last strike, or to one at which a job would join more jobs than a cell holds: where and how many.
     fn run<C: Cell>(&mut self, lengths: &mut [C]) -> Option<(u32, u32)> {
-        let buffer = self.buffer.unwrap_or(u32::MAX).min(C::MOST);
-        // Streams of its own stay in registers.
-        let (mut offers, mut choices) = (self.offers.clone(), self.choices.clone());
-        let mut full = None;
-        let (from, mut more) = (self.strike, 0);
-        self.strike = self.to;
-        for strike in from + 1..=self.to {
-            if let Some(server) = self.odds.draw(&mut offers) {
-                let cell = &mut lengths[server as usize];
-                let length = cell.get();
-                if length > 0 {
-                    self.tally.leave(length, strike);
-                    cell.set(length - 1);
-                    more -= 1;
-                }
-                continue;
+        let limit = self.buffer.unwrap_or(u32::MAX).min(C::MOST);
+        let mut ahead = Ahead::new(self.odds, self.pairs, self.offers, self.choices);
+        let (mut events, mut chosen) = ([Event::NOTHING; BLOCK], [(0, 0); BLOCK]);
+        let follows_bursts = self.tally.follows_bursts();
+        while self.strike < self.to {
+            let (mut done, mut full) = (0, None);
+            let mut jobs = 0;
+            let drawn = ahead.draw(self.to - self.strike);
+            if lengths.len() >= BEYOND {
+                // Brought near all at once, instead of one after the other.
+                black_box(drawn.iter().fold(0, |all, strike| all ^ lengths[strike.servers().0 as usize].get()));
+                black_box(drawn.iter().fold(0, |all, strike| all ^ lengths[strike.servers().1 as usize].get()));
             }
-            let (one, other) = self.pairs.draw(&mut choices);
-            let (first, second) = (lengths[one as usize], lengths[other as usize]);
-            let (server, found) = if second < first { (other, second.get()) } else { (one, first.get()) };
-            self.tally.choose(server, strike);
-            if found < buffer {
-                lengths[server as usize].set(found + 1);
-                self.tally.join(found, strike);
-                more += 1;
-            } else if self.buffer.is_some_and(|buffer| found >= buffer) {
-                self.tally.block(found);
-            } else {
-                full = Some((server, found));
-                self.strike = strike;
-                break;
+            for (event, strike) in events.iter_mut().zip(drawn) {
+                let (up, (one, other)) = (strike.arrivals(), strike.servers());
+                let (first, second) = (lengths[one as usize].get(), lengths[other as usize].get());
+                let (server, length) = if second < first { (other, second) } else { (one, first) };
+                if follows_bursts {
+                    // Written each time, and kept if the next is written elsewhere.
+                    chosen[jobs % BLOCK] = (server, done as u64);
+                    jobs += up as usize;
+                }
+                if length >= limit && strike.is_arrival() {
+                    if self.buffer.is_none_or(|buffer| length < buffer) {
+                        full = Some((server, length));
+                        break;
+                    }
+                    *event = Event::lost(length);
+                } else {
+                    let level = strike.level(length);
+                    lengths[server as usize].set(level + up);
+                    *event = Event::of_strike(length, level, up);
+                }
+                done += 1;
+            }
+            for &(server, before) in &chosen[..jobs] {
+                self.tally.choose(server, self.strike + before + 1);
+            }
+            self.tally.count_block(self.strike, &events[..done]);
+            self.strike += done as u64;
+            if full.is_some() {
+                ahead.go_back(done + 1);
+                self.strike += 1;
+                return full;
             }
         }
-        self.more += more;
-        (*self.offers, *self.choices) = (offers, choices);
-        full
+        None
     }
 
     /// A job joins at the strike that is just over.
     fn join(&mut self, found: u32) {
         self.tally.join(found, self.strike);
-        self.more += 1;
     }
 }
 
@@ -258,8 +271,7 @@ mod tests {
             let mut tally = Tally::new(5, &[], 0.0, 1e9, Wanted { ranks: true, ..Wanted::default() });
             let pairs = Pairs { servers: 5, replacement: true };
             let (buffer, offers, choices) = (Some(300), &mut offers, &mut choices);
-            let mut course =
-                Course { odds, pairs, buffer, offers, choices, tally: &mut tally, strike: 0, to: 20_000, more: 0 };
+            let mut course = Course { odds, pairs, buffer, offers, choices, tally: &mut tally, strike: 0, to: 20_000 };
             let mut lengths = vec![0_u32; 5];
             if narrow {
                 let mut cells = vec![0_u8; 5];
@@ -271,8 +283,7 @@ mod tests {
                 course.join(found);
             }
             assert_eq!(course.run(&mut lengths), None);
-            let more = course.more;
-            assert_eq!(lengths.iter().map(|&length| i64::from(length)).sum::<i64>(), more);
+            assert_eq!(lengths.iter().map(|&length| i64::from(length)).sum::<i64>(), course.tally.inside());
             (lengths, tally.counts(), offers.bits(), choices.bits())
         };
         let (wide, narrow) = (run(false), run(true));

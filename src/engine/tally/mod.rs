@@ -5,9 +5,11 @@
 //! level it changes and nothing has to be brought up to date. Counting goes in blocks that are short enough for sums of 64
 //! bits; the sums of all blocks have 128. They are whole numbers, and exact.
 
+mod block;
 mod bursts;
 mod integrals;
 
+pub(super) use block::{BLOCK, Event};
 pub use bursts::{BURST_SIZES, Bursts};
 
 use super::Progress;
@@ -250,60 +252,53 @@ impl Tally {
     /// A job joins a server which holds `found`.
     #[inline(always)]
     pub(super) fn join(&mut self, found: u32, strike: u64) {
-        let index = found as usize;
-        if index >= self.levels.len() {
-            self.add_level(0);
-        }
-        let time = strike - self.block;
-        let level = &mut self.levels[index];
-        let old = level.count;
-        level.count = old + 1;
-        level.joined += 1;
-        level.changes = level.changes.wrapping_add(time);
-        // A square changes by the sum of both numbers.
-        level.squares = level.squares.wrapping_add(time * (2 * old + 1));
-        self.more_squares += time as i64 * (2 * self.more + 1);
-        self.more += 1;
-        if self.shortest > 0 {
-            self.sum_of_shortest += u64::from(self.shortest);
-        }
-        if old == 0 || old + 1 == self.servers {
-            self.pass_edge(index, old, old + 1, strike);
-        }
-        if self.has_details {
-            self.rank(found);
-            if let Some(history) = self.histograms.get_mut(index) {
-                history.leave(old, strike);
-            }
-        }
+        self.step(found as usize, 1, strike);
     }
 
     /// A job leaves a server which holds `length`.
     #[inline(always)]
     pub(super) fn leave(&mut self, length: u32, strike: u64) {
-        let index = length as usize - 1;
-        let time = strike - self.block;
-        let level = &mut self.levels[index];
-        let old = level.count;
-        level.count = old - 1;
-        level.changes = level.changes.wrapping_sub(time);
-        level.squares = level.squares.wrapping_sub(time * (2 * old - 1));
-        self.more_squares -= time as i64 * (2 * self.more - 1);
-        self.more -= 1;
-        if old == 1 || old == self.servers {
-            self.pass_edge(index, old, old - 1, strike);
+        self.step(length as usize - 1, -1, strike);
+    }
+
+    /// The level of this index changes by 1 as a job joins, by -1 as one leaves, or by 0, which changes nothing. What
+    /// cannot be foretold is done without a branch.
+    #[inline(always)]
+    pub(super) fn step(&mut self, index: usize, change: i64, strike: u64) {
+        if index >= self.levels.len() {
+            self.add_level(0);
         }
-        if self.has_details
-            && let Some(history) = self.histograms.get_mut(index)
-        {
-            history.leave(old, strike);
+        let joins = u64::from(change > 0);
+        let time = (strike - self.block) as i64 * change;
+        let level = &mut self.levels[index];
+        let old = level.count as i64;
+        let new = old + change;
+        level.count = new as u64;
+        level.joined += joins;
+        level.changes = level.changes.wrapping_add(time as u64);
+        // A square changes by the sum of both numbers.
+        level.squares = level.squares.wrapping_add((time * (old + new)) as u64);
+        self.more_squares += time * (2 * self.more + change);
+        self.more += change;
+        if self.shortest > 0 {
+            self.sum_of_shortest += u64::from(self.shortest) * joins;
+        }
+        let is_edge = |count: i64| (count as u64).wrapping_sub(1) >= self.servers - 1;
+        if is_edge(old) || is_edge(new) {
+            self.pass_edge(index, old as u64, new as u64, strike);
+        }
+        if self.has_details {
+            self.rank(index as u32, joins);
+            if let Some(history) = self.histograms.get_mut(index) {
+                history.leave(old as u64, strike);
+            }
         }
     }
 
     /// A job is lost at a full server which holds `found`.
     #[inline]
     pub(super) fn block(&mut self, found: u32) {
-        self.rank(found);
+        self.rank(found, 1);
         self.sum_of_shortest += u64::from(self.shortest);
         self.blocked += 1;
         self.found_by_blocked += u64::from(found);
@@ -328,6 +323,16 @@ impl Tally {
         }
     }
 
+    /// The number of jobs inside.
+    pub(super) fn inside(&self) -> i64 {
+        self.start as i64 + self.more_before + self.more
+    }
+
+    /// Whether it must be told which servers are chosen.
+    pub(super) fn follows_bursts(&self) -> bool {
+        self.bursts.is_some()
+    }
+
     /// A job is given to this server.
     #[inline(always)]
     pub(super) fn choose(&mut self, server: u32, strike: u64) {
@@ -336,14 +341,13 @@ impl Tally {
         }
     }
 
-    /// A server that holds `found`, before a job joins it, is chosen.
+    /// A server that holds `found`, before a job joins it, is chosen by so many jobs: one, or none.
     #[inline(always)]
-    fn rank(&mut self, found: u32) {
+    fn rank(&mut self, found: u32, jobs: u64) {
         let Some(ranks) = &mut self.ranks else { return };
         // Whoever has fewer jobs is not among those that have as many.
         let fewer = if found == 0 { 0 } else { self.servers - self.levels[found as usize - 1].count };
-        ranks.block_sum += fewer;
-        ranks.counts[fewer.min(RANKS as u64) as usize] += 1;
+        ranks.add(fewer, jobs);
     }
 
     /// A level leaves or reaches no server, or all.
@@ -364,6 +368,15 @@ impl Tally {
             edges.full = edges.full.wrapping_sub(time);
             self.shortest += 1;
         }
+    }
+}
+
+impl Ranks {
+    /// So many jobs chose a server that this many were shorter than.
+    #[inline(always)]
+    fn add(&mut self, fewer: u64, jobs: u64) {
+        self.block_sum += fewer * jobs;
+        self.counts[fewer.min(RANKS as u64) as usize] += jobs;
     }
 }
 
