@@ -47,8 +47,9 @@ impl Moments {
         let difference = x - self.shift;
         let sum = count as f64 * difference;
         self.sums.add([sum, sum * difference]);
-        self.min = self.min.min(x);
-        self.max = self.max.max(x);
+        // Of numbers: an instruction each.
+        self.min = if x < self.min { x } else { self.min };
+        self.max = if x > self.max { x } else { self.max };
     }
 
     /// The number of values.

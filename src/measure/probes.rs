@@ -92,7 +92,7 @@ impl Probes {
             window,
             ruler,
             jobs: Jobs::new(window, ruler, &census),
-            utilization: Utilization::new(snapshot, servers),
+            utilization: Utilization::new(ruler, snapshot, servers),
             messages: Messages::default(),
             herding: Herding::default(),
             occupancy: measure.tail_fraction.then(|| Occupancy::new(window, ruler, &census, histograms)),
@@ -186,8 +186,8 @@ impl Probes {
             delays.take(tally.found().collect());
         }
         self.jobs.take(tally.jobs(time));
-        if let Some((busy, area, _)) = tally.levels(time).next() {
-            self.utilization.take(time, busy, area);
+        if let Some((_, area, _)) = tally.levels(time).next() {
+            self.utilization.take(area);
         }
         if let Some(occupancy) = &mut self.occupancy {
             occupancy.take(tally.levels(time).map(|(_, area, squares)| [area, squares]), tally.histograms(time));
@@ -372,7 +372,7 @@ impl Observer for Probes {
         if let Some(occupancy) = &mut self.occupancy {
             occupancy.change(change, tick);
         }
-        self.utilization.change(change);
+        self.utilization.change(change, tick);
         self.census.change(change);
     }
 

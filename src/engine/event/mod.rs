@@ -10,12 +10,14 @@ use super::beliefs::Beliefs;
 use super::observer::{Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
 use super::{Engine, EngineError, Progress};
 use crate::model::arrivals::{Next, Reaches, Source};
+use crate::model::law::Draws;
 use crate::model::{Law, Sum, System};
 use crate::policy::dispatch::Chooser;
 use crate::policy::information::{Information, Phase};
 use crate::policy::{Need, Pairs, Policy, View};
 use crate::random::{Component, Stream, Streams};
 use calendar::{Calendar, Event, Query, Waiting};
+use std::borrow::Cow;
 use std::hint::black_box;
 
 /// Servers from which on their lengths no longer fit the nearer caches.
@@ -46,7 +48,7 @@ pub struct EventEngine<'a> {
     /// The dispatcher that the last job has reached.
     last_reached: u32,
     dispatcher_stream: Stream,
-    size_stream: Stream,
+    sizes: Draws<'a>,
     dispatch_stream: Stream,
     query_stream: Stream,
     calendar: Calendar,
@@ -105,7 +107,7 @@ impl<'a> EventEngine<'a> {
             arriving: Next::NEVER,
             last_reached: 0,
             dispatcher_stream: streams.take(Component::Dispatchers),
-            size_stream: streams.take(Component::Sizes),
+            sizes: Draws::new(Cow::Borrowed(&system.service), streams.take(Component::Sizes)),
             dispatch_stream,
             query_stream: streams.take(Component::Delays),
             calendar,
@@ -151,7 +153,7 @@ impl<'a> EventEngine<'a> {
             Reaches::Nobody => return self.schedule_arrival(),
         };
         self.last_reached = dispatcher;
-        let size = self.arriving.size.unwrap_or_else(|| system.service.sample(&mut self.size_stream));
+        let size = self.arriving.size.unwrap_or_else(|| self.sizes.next());
         let server = self.choose(dispatcher);
         let asked = if self.lengths_asked > 0 { self.lengths_asked - self.chooser.spared() } else { 0 };
         if asked > 0 {
@@ -218,9 +220,9 @@ impl<'a> EventEngine<'a> {
         let class = self.system.servers.class_of(server);
         let service = size / self.system.servers.classes()[class as usize].rate;
         let free_at = &mut self.free_at[server as usize];
-        // A server that holds no job is free now, whatever rounding left in `free_at`.
-        let wait = if found == 0 { 0.0 } else { (*free_at - now).max(0.0) };
-        let departure = if found == 0 { now } else { free_at.max(now) } + service;
+        // A server that holds no job has been free since its last departure, which is over.
+        let start = if *free_at > now { *free_at } else { now };
+        let (wait, departure) = (start - now, start + service);
         *free_at = departure;
         let longer = found.checked_add(1).ok_or(EngineError::LengthOverflow { time: now, server })?;
         self.calendar.schedule_departure(departure, server);

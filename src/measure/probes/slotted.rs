@@ -22,7 +22,7 @@ impl Probes {
         if let Some(occupancy) = &mut self.occupancy {
             occupancy.hold(time, end, &self.census);
         }
-        self.utilization.hold(end, slot.lengths, &self.servers);
+        self.utilization.hold(self.ruler.ticks(time), slot.lengths, &self.servers);
         if let Some(classes) = &mut self.classes {
             classes.hold(end, slot.lengths, &self.servers);
         }

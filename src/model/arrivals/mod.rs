@@ -3,16 +3,16 @@
 mod batch_poisson;
 mod markov_modulated;
 mod poisson;
-mod renewal;
 mod trace;
 
 pub use batch_poisson::{BatchPoisson, BatchSize};
 pub use markov_modulated::MarkovModulated;
 pub use trace::{Bounds, Trace, TraceError};
 
-use super::law::Law;
+use super::law::{Draws, Law};
 use crate::random::Stream;
 use batch_poisson::Batches;
+use std::borrow::Cow;
 use markov_modulated::Phases;
 use trace::Lines;
 
@@ -89,12 +89,15 @@ impl Arrivals {
         let course = match &self.process {
             Process::Trace(trace) => Course::Trace(Box::new(trace.read()?)),
             _ if rate == 0.0 => Course::Nothing,
-            Process::Poisson => Course::Poisson,
-            Process::Renewal(law) => Course::Renewal(law),
-            Process::BatchPoisson(process) => Course::BatchPoisson(Batches::new(process, rate)),
-            Process::MarkovModulated(process) => Course::MarkovModulated(Phases::new(process, rate, &mut stream)),
+            Process::Poisson => Course::Renewal(Draws::new(Cow::Owned(poisson::gap()), stream)),
+            Process::Renewal(law) => Course::Renewal(Draws::new(Cow::Borrowed(law), stream)),
+            Process::BatchPoisson(process) => Course::BatchPoisson(Batches::new(process, rate), stream),
+            Process::MarkovModulated(process) => {
+                let phases = Phases::new(process, rate, &mut stream);
+                Course::MarkovModulated(phases, stream)
+            }
         };
-        Ok(Source { rate, stream, course })
+        Ok(Source { rate, course })
     }
 }
 
@@ -136,17 +139,16 @@ impl Next {
 /// A process that runs.
 pub struct Source<'a> {
     rate: f64,
-    stream: Stream,
     course: Course<'a>,
 }
 
 /// What a running process has to remember.
 enum Course<'a> {
     Nothing,
-    Poisson,
-    Renewal(&'a Law),
-    BatchPoisson(Batches<'a>),
-    MarkovModulated(Phases<'a>),
+    /// The times between arrivals, in units of their mean.
+    Renewal(Draws<'a>),
+    BatchPoisson(Batches<'a>, Stream),
+    MarkovModulated(Phases<'a>, Stream),
     Trace(Box<Lines>),
 }
 
@@ -155,16 +157,24 @@ impl Source<'_> {
     ///
     /// # Errors
     /// If it is a trace whose file can no longer be read.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, now: f64) -> Result<Next, Box<TraceError>> {
-        let stream = &mut self.stream;
-        Ok(match &mut self.course {
-            Course::Nothing => Next::NEVER,
-            Course::Poisson => poisson::next(now, self.rate, stream),
-            Course::Renewal(law) => renewal::next(now, self.rate, law, stream),
-            Course::BatchPoisson(batches) => batches.next(now, stream),
-            Course::MarkovModulated(phases) => phases.next(now, stream),
-            Course::Trace(lines) => lines.next_arrival()?,
+        match &mut self.course {
+            Course::Renewal(gaps) => Ok(Next::job(now + gaps.next() / self.rate)),
+            course => course.next(now),
+        }
+    }
+}
+
+impl Course<'_> {
+    /// What happens next in a process that is not a renewal process.
+    #[inline(never)]
+    fn next(&mut self, now: f64) -> Result<Next, Box<TraceError>> {
+        Ok(match self {
+            Self::Nothing | Self::Renewal(_) => Next::NEVER,
+            Self::BatchPoisson(batches, stream) => batches.next(now, stream),
+            Self::MarkovModulated(phases, stream) => phases.next(now, stream),
+            Self::Trace(lines) => lines.next_arrival()?,
         })
     }
 }

@@ -1,11 +1,10 @@
 //! Poisson arrivals: independent exponential times between them.
 
-use super::Next;
-use crate::random::Stream;
+use crate::model::law::Law;
 
-#[inline]
-pub(super) fn next(now: f64, rate: f64, stream: &mut Stream) -> Next {
-    Next::job(now + stream.exponential() / rate)
+/// The law of the time between two, in units of its mean.
+pub(super) fn gap() -> Law {
+    Law::standard_exponential()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Probability laws of durations: message delays, job sizes, times between arrivals.
 
 mod constant;
+mod draws;
 mod empirical;
 mod erlang;
 mod exponential;
@@ -12,6 +13,7 @@ mod uniform;
 mod weibull;
 
 pub use constant::Constant;
+pub use draws::Draws;
 pub use empirical::Empirical;
 pub use erlang::Erlang;
 pub use exponential::Exponential;
@@ -65,6 +67,16 @@ macro_rules! laws {
                 match self {
                     $(Self::$variant(law) => law.sample(stream),)*
                 }
+            }
+
+            /// Fills a list with draws.
+            pub(super) fn fill(&self, stream: &mut Stream, draws: &mut [f64]) {
+                // A stream of its own stays in registers.
+                let mut own = stream.clone();
+                match self {
+                    $(Self::$variant(law) => draws.iter_mut().for_each(|draw| *draw = law.sample(&mut own)),)*
+                }
+                *stream = own;
             }
 
             /// The mean, in the unit of the durations.
