@@ -19,6 +19,9 @@ pub(super) struct Ruler {
 /// Ticks of a window: at least 2 to this power.
 const EXPONENT: f64 = 51.0;
 
+/// Next to numbers of this size nothing is less than 1: 2^52.
+const WHOLE: f64 = (1_u64 << 52) as f64;
+
 /// No tick is shorter than 2 to this power, so that there is a reciprocal.
 const SHORTEST: f64 = -1000.0;
 
@@ -32,7 +35,9 @@ impl Ruler {
     /// Ticks since the opening.
     #[inline(always)]
     pub(super) fn ticks(&self, time: f64) -> i64 {
-        ((time - self.opened) * self.ticks_per_unit) as i64
+        // Numbers from 2^52 to 2^53 are whole and have the same exponent, so they differ as their bits do. A cast would have
+        // to look whether its number fits.
+        ((time - self.opened) * self.ticks_per_unit + WHOLE).to_bits() as i64 - WHOLE.to_bits() as i64
     }
 
     /// A sum of ticks, in units of time.

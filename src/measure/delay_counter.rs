@@ -36,7 +36,7 @@ impl DelayCounter {
     #[inline(always)]
     pub(super) fn add_many(&mut self, delay: f64, count: u64) {
         self.moments.add_many(delay, count);
-        let bucket = DelayHistogram::bucket_of(delay, self.ticks_per_unit).unwrap_or(DelayHistogram::BUCKETS);
+        let bucket = DelayHistogram::bucket_of(delay, self.ticks_per_unit);
         match self.buckets.get_mut(bucket) {
             Some(here) => *here += count,
             None => self.add_beyond(bucket, count),

@@ -91,19 +91,25 @@ impl DelayHistogram {
     #[inline]
     pub fn add_many(&mut self, delay: f64, count: u64) {
         self.moments.add_many(delay, count);
-        let bucket = Self::bucket_of(delay, self.ticks_per_unit).unwrap_or_else(|| {
-            self.clamped += count;
-            Self::BUCKETS - 1
-        });
-        self.count(bucket, count);
+        let bucket = Self::bucket_of(delay, self.ticks_per_unit);
+        self.clamped += if bucket < Self::BUCKETS { 0 } else { count };
+        self.count(bucket.min(Self::BUCKETS - 1), count);
     }
 
-    /// The bucket of a delay; `None` if it is too long to be told apart from the longest that can be counted.
+    /// The bucket of a delay, rounded to the nearest tick; [`DelayHistogram::BUCKETS`] or more if it is too long to be told
+    /// apart from the longest that can be counted.
     #[inline(always)]
-    pub(super) fn bucket_of(delay: f64, ticks_per_unit: f64) -> Option<usize> {
-        // Rounds to the nearest: delays are not negative, and casts cut off and saturate.
-        let ticks = (delay * ticks_per_unit + 0.5) as i64;
-        (ticks < i64::MAX).then(|| Self::bucket(ticks as u64))
+    pub(super) fn bucket_of(delay: f64, ticks_per_unit: f64) -> usize {
+        /// Next to numbers of this size nothing is less than 1: 2^52.
+        const WHOLE: f64 = (1_u64 << 52) as f64;
+        /// What is left of the bits of a number without those that do not tell its bucket.
+        const UNTOLD: u32 = f64::MANTISSA_DIGITS - 1 - FIRST.ilog2();
+        let ticks = delay * ticks_per_unit;
+        let rounded = ticks + 0.5;
+        // The bits of a number order it by octaves and by 1024 parts of them, as buckets do. Both are found without a branch.
+        let long = (rounded.to_bits() >> UNTOLD).wrapping_sub((FIRST as f64).to_bits() >> UNTOLD) as usize;
+        let short = ((ticks + WHOLE).to_bits() - WHOLE.to_bits()) as usize;
+        if rounded < FIRST as f64 { short } else { long.wrapping_add(FIRST) }
     }
 
     /// Length of a tick, in units of time.
@@ -319,6 +325,28 @@ mod tests {
             next = last + 1;
         }
         assert!(DelayHistogram::last_tick(DelayHistogram::BUCKETS - 1) <= i64::MAX as u64);
+    }
+
+    /// From the bits of a delay comes the bucket of its ticks, on both sides of every bound of a bucket.
+    #[test]
+    fn delays_find_the_bucket_of_their_ticks() {
+        for bucket in 0..DelayHistogram::BUCKETS {
+            let last = DelayHistogram::last_tick(bucket);
+            // Larger numbers do not hold halves of ticks.
+            if last >= 1 << 51 {
+                break;
+            }
+            let within =
+                [last as f64, (last as f64 - 0.25).max(0.0), last as f64 * 0.9995].map(|ticks| (ticks, ticks.round()));
+            for (ticks, rounded) in within {
+                let found = DelayHistogram::bucket_of(ticks / 4.0, 4.0);
+                assert_eq!(found, DelayHistogram::bucket(rounded as u64), "{ticks}");
+            }
+        }
+        for delay in [i64::MAX as f64, 1e300, f64::INFINITY] {
+            assert!(DelayHistogram::bucket_of(delay, 1.0) >= DelayHistogram::BUCKETS, "{delay}");
+        }
+        assert_eq!([0.0, 0.4, 0.6].map(|delay| DelayHistogram::bucket_of(delay, 1.0)), [0, 0, 1]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Sums that stay exact to the last digits over billions of terms.
 
 use serde::{Deserialize, Serialize};
+use wide::f64x2;
 
 /// A compensated sum of floating-point numbers (Neumaier 1974: the rounding error of every addition is kept).
 ///
@@ -41,14 +42,11 @@ impl TwoSums {
     /// Adds one term to each.
     #[inline]
     pub fn add(&mut self, terms: [f64; 2]) {
-        let (high, low) = (self.high, self.low);
-        let (mut totals, mut errors) = ([0.0; 2], [0.0; 2]);
-        for i in 0..2 {
-            totals[i] = high[i] + terms[i];
-            let shadow = totals[i] - high[i];
-            errors[i] = low[i] + ((high[i] - (totals[i] - shadow)) + (terms[i] - shadow));
-        }
-        (self.high, self.low) = (totals, errors);
+        let (high, low, terms) = (f64x2::new(self.high), f64x2::new(self.low), f64x2::new(terms));
+        let totals = high + terms;
+        let shadow = totals - high;
+        let low = low + ((high - (totals - shadow)) + (terms - shadow));
+        (self.high, self.low) = (totals.to_array(), low.to_array());
     }
 
     /// The sums so far.

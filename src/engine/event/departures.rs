@@ -25,7 +25,7 @@ pub(super) const NEVER: Packed = Packed::MAX;
 const MOST_DAYS: usize = 4096;
 
 /// Departures per day that are aimed at where they are densest.
-const PER_DAY: usize = 12;
+const PER_DAY: usize = 5;
 
 /// A heap of up to this many is left alone.
 const SMALL: usize = 32;
@@ -40,7 +40,7 @@ pub(super) struct Departures {
     /// Those of the present day and before that came later.
     late: BinaryHeap<Reverse<Packed>>,
     /// The number of the present day.
-    day: u64,
+    day: i64,
     /// The days to come, each at its number modulo their count, which is a power of two; the present one is empty.
     days: Vec<Vec<Packed>>,
     /// Departures in them.
@@ -48,7 +48,7 @@ pub(super) struct Departures {
     /// Of days that were more than a ring away when they were scheduled.
     beyond: Vec<Packed>,
     /// The day at which they are looked through.
-    review: u64,
+    review: i64,
     /// Start of day 0.
     origin: f64,
     /// Days per unit of time; 0 puts every time into day 0.
@@ -71,7 +71,7 @@ impl Departures {
             days: vec![Vec::new()],
             planned: 0,
             beyond: Vec::new(),
-            review: u64::MAX,
+            review: i64::MAX,
             origin: 0.0,
             scale: 0.0,
             spare: Vec::new(),
@@ -101,7 +101,7 @@ impl Departures {
         } else if self.today.is_empty() && self.late.is_empty() {
             // Nothing is pending, so days may start anywhere.
             (self.origin, self.day) = (time_of(packed), 0);
-            self.review = self.days.len() as u64 / 2;
+            self.review = self.days.len() as i64 / 2;
             self.late.push(Reverse(packed));
             self.first = packed;
         } else {
@@ -120,8 +120,8 @@ impl Departures {
 
     /// For a day after the present one.
     #[inline]
-    fn plan(&mut self, day: u64, packed: Packed) {
-        let ring = self.days.len() as u64;
+    fn plan(&mut self, day: i64, packed: Packed) {
+        let ring = self.days.len() as i64;
         if day - self.day < ring {
             self.days[(day & (ring - 1)) as usize].push(packed);
             self.planned += 1;
@@ -158,9 +158,9 @@ impl Departures {
     }
 
     #[inline]
-    fn day_of(&self, time: f64) -> u64 {
-        // The cast saturates: a time before the origin is on day 0, one far away on the last.
-        ((time - self.origin) * self.scale) as u64
+    fn day_of(&self, time: f64) -> i64 {
+        // The cast saturates: a time far away is on the last day. It is cheaper with a sign.
+        ((time - self.origin) * self.scale) as i64
     }
 
     /// Turns to the next day with any departure, if there is one.
@@ -178,7 +178,7 @@ impl Departures {
             if self.day == self.review {
                 self.look_beyond();
             }
-            let at = (self.day & (self.days.len() as u64 - 1)) as usize;
+            let at = (self.day & (self.days.len() as i64 - 1)) as usize;
             if !self.days[at].is_empty() {
                 std::mem::swap(&mut self.today, &mut self.days[at]);
                 self.planned -= self.today.len();
@@ -190,7 +190,7 @@ impl Departures {
 
     /// Half a round is over: plans what is no longer beyond the ring. The first of it comes half a round later.
     fn look_beyond(&mut self) {
-        self.review += self.days.len() as u64 / 2;
+        self.review += self.days.len() as i64 / 2;
         let mut beyond = std::mem::replace(&mut self.beyond, std::mem::take(&mut self.spare));
         for packed in beyond.drain(..) {
             self.plan(self.day_of(time_of(packed)), packed);
@@ -215,11 +215,11 @@ impl Departures {
         self.days.resize_with(days, Vec::new);
         self.scale = if all.len() > SMALL && scale.is_finite() { scale } else { 0.0 };
         (self.origin, self.day, self.planned) = (first, 0, 0);
-        self.review = days as u64 / 2;
+        self.review = days as i64 / 2;
         (self.most, self.fewest) = (2 * all.len(), all.len() / 2);
         for packed in all.drain(..) {
             match self.day_of(time_of(packed)) {
-                0 => self.late.push(Reverse(packed)),
+                ..=0 => self.late.push(Reverse(packed)),
                 day => self.plan(day, packed),
             }
         }

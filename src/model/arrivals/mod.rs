@@ -12,8 +12,8 @@ pub use trace::{Bounds, Trace, TraceError};
 use super::law::{Draws, Law};
 use crate::random::Stream;
 use batch_poisson::Batches;
-use std::borrow::Cow;
 use markov_modulated::Phases;
+use std::borrow::Cow;
 use trace::Lines;
 
 /// The stream of arrivals.
