@@ -1,13 +1,14 @@
 //! Results of an older version can be had again only while each engine draws the same numbers.
 
-use herdsim::experiment::run_replication;
+use herdsim::experiment::{Unwatched, run, run_replication};
 use herdsim::measure::{Measure, Record};
 use herdsim::model::Window;
 use herdsim::model::arrivals::Process;
-use herdsim::scenario::{Changes, EngineKind, Plan, Study};
+use herdsim::scenario::{Changes, Choose, EngineKind, Plan, Study};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 const SYSTEM: &str = "servers: [{count: 4, rate: 1}]\ndispatchers: 2\nload: 0.8\nbuffer: 9\n\
@@ -110,6 +111,21 @@ fn groups(record: &Record) -> BTreeMap<String, Vec<f64>> {
     groups
 }
 
+/// The estimates from three replications, or from one run in parts, by metric, without what theory says.
+fn estimates(plan: &Plan) -> BTreeMap<String, Vec<f64>> {
+    let replications = if plan.batching.is_some() { 1 } else { 3 };
+    let plan = Plan { replications, goal: None, choose: Choose::default(), ..plan.clone() };
+    let results = run(&plan, NonZeroUsize::MIN, &Unwatched).unwrap_or_else(|error| panic!("{error}"));
+    let mut groups: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for estimate in results.estimates {
+        let metric = serde_json::to_value(estimate.metric).expect("a metric has a name");
+        let numbers = [estimate.estimate, estimate.low, estimate.high, estimate.std_error];
+        let group = groups.entry(format!("estimates {}", metric.as_str().unwrap_or_default())).or_default();
+        group.extend(numbers.map(|number| number.unwrap_or(-1.0)));
+    }
+    groups
+}
+
 /// A sum in which every number counts, the small ones and the large, each with a weight of its own.
 fn sum(numbers: &[f64]) -> f64 {
     numbers.iter().zip(1..).map(|(number, place)| number.asinh() * (1.0 + f64::from(place % 7919) / 7919.0)).sum()
@@ -158,7 +174,8 @@ fn short_runs_of_all_scenarios_measure_what_they_measured() {
     let mut found = String::new();
     for (name, plan) in runs() {
         let record = run_replication(&plan, 0).unwrap_or_else(|error| panic!("{name}: {error}"));
-        for (group, numbers) in groups(&record) {
+        let estimates = if name.ends_with(" 0") { estimates(&plan) } else { BTreeMap::new() };
+        for (group, numbers) in groups(&record).into_iter().chain(estimates) {
             writeln!(found, "{name} | {group} | {:.10e}", sum(&numbers)).expect("a text takes all");
         }
     }

@@ -33,3 +33,34 @@ impl Balance {
         if scale == 0.0 { 0.0 } else { (self.integral - self.time_of_jobs).abs() / scale }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn books() -> Balance {
+        let (integral, time_of_jobs) = (30.0, 40.0);
+        Balance { inside_at_open: 3, arrived: 10, blocked: 2, completed: 7, inside_at_close: 4, integral, time_of_jobs }
+    }
+
+    #[test]
+    fn every_job_is_somewhere() {
+        assert!(books().counts_agree());
+        for wrong in [
+            Balance { inside_at_open: 4, ..books() },
+            Balance { arrived: 9, ..books() },
+            Balance { blocked: 1, ..books() },
+            Balance { completed: 8, ..books() },
+            Balance { inside_at_close: 5, ..books() },
+        ] {
+            assert!(!wrong.counts_agree(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_gap_is_relative_to_the_larger_integral() {
+        assert_eq!(books().relative_gap(), 0.25);
+        assert_eq!(Balance { integral: 40.0, time_of_jobs: 30.0, ..books() }.relative_gap(), 0.25);
+        assert_eq!(Balance { integral: 0.0, time_of_jobs: 0.0, ..books() }.relative_gap(), 0.0);
+    }
+}

@@ -143,6 +143,7 @@ pub struct Source<'a> {
 }
 
 /// What a running process has to remember.
+#[expect(clippy::large_enum_variant, reason = "there is one in a run, and the largest is the usual one")]
 enum Course<'a> {
     Nothing,
     /// The times between arrivals, in units of their mean.
