@@ -81,3 +81,28 @@ impl Ticker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Component;
+
+    /// The last strike before the end, whatever rounding does: at ends that are whole numbers of ticks, or next to them.
+    #[test]
+    fn equal_steps_end_with_the_last_before_the_end() {
+        for rate in [0.3, 1.0, 1.9, 10.0, 190.0, 3e7] {
+            let ticker = Ticker::new(Holding::Expected, rate, Stream::new(1, 0, Component::Arrivals));
+            let tick = rate.recip();
+            for strikes in (0..2_000_u64).chain([123_456_789, 98_765_432_101]) {
+                let exact = strikes as f64 * tick;
+                for end in [exact.next_down().max(0.0), exact, exact.next_up(), exact + tick / 2.0] {
+                    let before = ticker.steps(end).expect("steps are equal").before_end;
+                    assert!(before == 0 || before as f64 * tick < end, "{before} of {rate} before {end}");
+                    assert!((before + 1) as f64 * tick >= end, "{before} of {rate} before {end}");
+                }
+            }
+        }
+        let sampled = Ticker::new(Holding::Sampled, 1.0, Stream::new(1, 0, Component::Arrivals));
+        assert!(sampled.steps(1.0).is_none());
+    }
+}

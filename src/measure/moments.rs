@@ -141,6 +141,7 @@ mod tests {
         let close = |a: Option<f64>, b: Option<f64>| a.zip(b).is_some_and(|(a, b)| (a - b).abs() < 1e-9);
         assert!(close(merged.mean(), all.mean()) && close(merged.variance(), all.variance()));
         assert_eq!((merged.min(), merged.max()), (all.min(), all.max()));
+        assert!(close(Some(merged.total()), Some(values.iter().sum())));
     }
 
     #[test]
