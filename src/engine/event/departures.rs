@@ -273,6 +273,36 @@ mod tests {
         }
     }
 
+    /// Days are as many as what is pending asks for, hold few departures each and come one after the other, and few come
+    /// late, as it grows and shrinks.
+    #[test]
+    fn the_calendar_is_as_large_as_what_is_pending() {
+        let mut stream = Stream::new(5, 0, Component::Sizes);
+        let mut departures = Departures::new();
+        let (mut now, mut pending, mut sequence) = (0.0, 0, 0);
+        for wanted in [10, 1_000, 30, 20_000, 400] {
+            for step in 0..10 * wanted.max(2_000) {
+                if pending <= wanted {
+                    departures.push(packed(now + stream.exponential(), sequence));
+                    (pending, sequence) = (pending + 1, sequence + 1);
+                }
+                if pending >= wanted {
+                    now = time_of(departures.first());
+                    departures.pop();
+                    pending -= 1;
+                }
+                assert!(departures.late.len() <= departures.most_late, "{wanted}: {}", departures.late.len());
+                assert!(step % 1_000 > 0 || departures.iter().count() == pending, "{wanted}: some are lost");
+            }
+            let days = departures.days.len();
+            let expected = if wanted <= SMALL { 0 } else { 4 * wanted / PER_DAY };
+            assert!(days >= expected.min(MOST_DAYS) / 3, "{wanted}: {days} days");
+            assert!(wanted <= SMALL || days <= 5 * expected, "{wanted}: {days} days");
+            let fullest = departures.days.iter().map(Vec::len).max().unwrap_or(0);
+            assert!(fullest <= 40 * PER_DAY.max(wanted / MOST_DAYS), "{wanted}: {fullest} on a day");
+        }
+    }
+
     #[test]
     fn a_burst_at_one_moment_stays_in_order() {
         let mut departures = Departures::new();
