@@ -261,8 +261,7 @@ impl Tally {
         self.step(length as usize - 1, -1, strike);
     }
 
-    /// The level of this index changes by 1 as a job joins, by -1 as one leaves, or by 0, which changes nothing. What
-    /// cannot be foretold is done without a branch.
+    /// The level of this index changes by 1 as a job joins, by -1 as one leaves, or by 0, which changes nothing.
     #[inline(always)]
     pub(super) fn step(&mut self, index: usize, change: i64, strike: u64) {
         if index >= self.levels.len() {
@@ -283,12 +282,15 @@ impl Tally {
         if self.shortest > 0 {
             self.sum_of_shortest += u64::from(self.shortest) * joins;
         }
-        let is_edge = |count: i64| (count as u64).wrapping_sub(1) >= self.servers - 1;
-        if is_edge(old) || is_edge(new) {
+        let all = self.servers as i64;
+        let is_edge = if change > 0 { old == 0 || new == all } else { new == 0 || old == all };
+        if is_edge {
             self.pass_edge(index, old as u64, new as u64, strike);
         }
         if self.has_details {
-            self.rank(index as u32, joins);
+            if change > 0 {
+                self.rank(index as u32);
+            }
             if let Some(history) = self.histograms.get_mut(index) {
                 history.leave(old as u64, strike);
             }
@@ -298,7 +300,7 @@ impl Tally {
     /// A job is lost at a full server which holds `found`.
     #[inline]
     pub(super) fn block(&mut self, found: u32) {
-        self.rank(found, 1);
+        self.rank(found);
         self.sum_of_shortest += u64::from(self.shortest);
         self.blocked += 1;
         self.found_by_blocked += u64::from(found);
@@ -341,13 +343,13 @@ impl Tally {
         }
     }
 
-    /// A server that holds `found`, before a job joins it, is chosen by so many jobs: one, or none.
+    /// A server that holds `found`, before a job joins it, is chosen.
     #[inline(always)]
-    fn rank(&mut self, found: u32, jobs: u64) {
+    fn rank(&mut self, found: u32) {
         let Some(ranks) = &mut self.ranks else { return };
         // Whoever has fewer jobs is not among those that have as many.
         let fewer = if found == 0 { 0 } else { self.servers - self.levels[found as usize - 1].count };
-        ranks.add(fewer, jobs);
+        ranks.add(fewer, 1);
     }
 
     /// A level leaves or reaches no server, or all.
