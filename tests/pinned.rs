@@ -46,6 +46,12 @@ const PINNED: &[Pinned] = &[
         [648, 0, 641],
         2.0343792009807853,
     ),
+    (
+        "engine: event",
+        "{dispatch: shortest, information: {periodic: {period: 3, phase: own}}}",
+        [648, 0, 635],
+        2.1577505873046254,
+    ),
     ("engine: occupancy", "{dispatch: {power_of_d: {d: 2}}}", [660, 0, 651], 1.890972222222222),
     ("engine: occupancy", "{dispatch: idle_first}", [660, 0, 649], 1.6673611111111108),
     ("clock: slotted", "{dispatch: shortest, information: {pull: {probability: 0.5}}}", [651, 7, 649], 2.76875),

@@ -298,6 +298,7 @@ mod tests {
             let expected = if wanted <= SMALL { 0 } else { 4 * wanted / PER_DAY };
             assert!(days >= expected.min(MOST_DAYS) / 3, "{wanted}: {days} days");
             assert!(wanted <= SMALL || days <= 5 * expected, "{wanted}: {days} days");
+            assert!(departures.fewest <= pending && pending <= departures.most, "{wanted}: not made anew");
             let fullest = departures.days.iter().map(Vec::len).max().unwrap_or(0);
             assert!(fullest <= 40 * PER_DAY.max(wanted / MOST_DAYS), "{wanted}: {fullest} on a day");
         }

@@ -165,6 +165,15 @@ mod tests {
         assert_eq!(counts.all()[0].len(), levels - 1);
     }
 
+    #[test]
+    fn first_levels_are_near_as_long_as_they_fit() {
+        let near = |servers: u64| Counts::new(&[servers], &[vec![3, 1]]).near();
+        let levels = near(100).expect("few servers");
+        assert_eq!([0, 1, 2, 3].map(|rank| levels.length(rank)), [2, 1, 1, 0].map(Some));
+        assert!(near(i32::MAX as u64 - 1).is_some());
+        assert!(near(i32::MAX as u64).is_none() && near(1 << 40).is_none());
+    }
+
     /// A random walk of two classes beside plain lists of lengths, from short queues to long ones and back.
     #[test]
     fn agrees_with_plain_lists() {

@@ -148,6 +148,23 @@ mod tests {
 
     const DRAWS: u32 = 40_000;
 
+    /// Two choices are told as pairs as long as servers have 32 bits, whether one may be drawn twice or not.
+    #[test]
+    fn two_choices_are_pairs() {
+        let entry = |dispatch: &str, servers: u64| {
+            let dispatch = serde_json::from_str(dispatch).expect("a strategy");
+            Entry::new(&dispatch, &Servers::homogeneous(servers).expect("servers")).expect("a law of levels")
+        };
+        for replacement in [false, true] {
+            let two = format!("{{\"power_of_d\": {{\"d\": 2, \"replacement\": {replacement}}}}}");
+            let pairs = entry(&two, 100).pairs().expect("two choices");
+            assert_eq!((pairs.servers, pairs.replacement), (100, replacement));
+            assert!(entry(&two, (1 << 32) - 1).pairs().is_some());
+            assert!(entry(&two, 1 << 32).pairs().is_none());
+        }
+        assert!(entry("{\"power_of_d\": {\"d\": 3}}", 100).pairs().is_none());
+    }
+
     #[track_caller]
     fn assert_frequency(count: u32, probability: f64, case: &str) {
         let mean = f64::from(DRAWS) * probability;

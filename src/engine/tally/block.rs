@@ -236,6 +236,7 @@ mod tests {
                 strikes += length as u64;
                 assert_eq!(format!("{blocks:?}"), format!("{singles:?}"), "{servers} servers, {strikes} strikes");
             }
+            assert_eq!(blocks.counts()[1], lost, "{servers} servers");
             assert!(servers > 3 || lost > 0, "a small buffer is full now and then");
         }
     }
