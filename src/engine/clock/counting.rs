@@ -29,7 +29,7 @@ impl WithStrategy for Counting<'_> {
     type Outcome = Result<(), u32>;
 
     fn run(self, strategy: &mut impl Choose) -> Result<(), u32> {
-        if let Some(pairs) = strategy.pairs().filter(|pairs| pairs.servers < MOST_SERVERS) {
+        if let Some(pairs) = strategy.pairs() {
             return self.run_pairs(pairs);
         }
         let Self { system, odds, queues, offers, choices, shares, tally, from, to } = self;
@@ -68,8 +68,8 @@ impl Counting<'_> {
     /// A job takes the shorter of two servers: nothing but an array of lengths is looked at.
     fn run_pairs(self, pairs: Pairs) -> Result<(), u32> {
         let Self { system, odds, queues, offers, choices, tally, from, to, .. } = self;
-        let before = tally.inside();
-        let mut course = Course { odds, pairs, buffer: system.buffer, offers, choices, tally, strike: from, to };
+        let mut course =
+            Course { odds, pairs, buffer: system.buffer, offers, choices, tally, strike: from, to, more: 0 };
         let mut overflow = None;
         queues.change_all(|lengths| {
             if lengths.len() >= FAR && (to - from) * 4 >= lengths.len() as u64 {
@@ -86,7 +86,7 @@ impl Counting<'_> {
                 }
             }
             overflow = course.run(lengths);
-            course.tally.inside() - before
+            course.more
         });
         overflow.map_or(Ok(()), |(server, _)| Err(server))
     }
@@ -144,33 +144,75 @@ struct Course<'a> {
     /// The last strike that is over, and the last of all.
     strike: u64,
     to: u64,
+    /// Jobs inside, more than at the start.
+    more: i64,
 }
 
 impl Course<'_> {
     /// Goes on to the last strike, or to one at which a job would join more jobs than a cell holds: where and how many.
     fn run<C: Cell>(&mut self, lengths: &mut [C]) -> Option<(u32, u32)> {
+        let servers = lengths.len() as u64;
+        if servers >= FAR as u64 && servers < MOST_SERVERS && self.tally.wants_sums_only() {
+            return self.run_in_blocks(lengths);
+        }
+        let buffer = self.buffer.unwrap_or(u32::MAX).min(C::MOST);
+        // Streams of its own stay in registers.
+        let (mut offers, mut choices) = (self.offers.clone(), self.choices.clone());
+        let mut full = None;
+        let (from, mut more) = (self.strike, 0);
+        self.strike = self.to;
+        for strike in from + 1..=self.to {
+            if let Some(server) = self.odds.draw(&mut offers) {
+                let cell = &mut lengths[server as usize];
+                let length = cell.get();
+                if length > 0 {
+                    self.tally.leave(length, strike);
+                    cell.set(length - 1);
+                    more -= 1;
+                }
+                continue;
+            }
+            let (one, other) = self.pairs.draw(&mut choices);
+            let (first, second) = (lengths[one as usize], lengths[other as usize]);
+            let (server, found) = if second < first { (other, second.get()) } else { (one, first.get()) };
+            self.tally.choose(server, strike);
+            if found < buffer {
+                lengths[server as usize].set(found + 1);
+                self.tally.join(found, strike);
+                more += 1;
+            } else if self.buffer.is_some_and(|buffer| found >= buffer) {
+                self.tally.block(found);
+            } else {
+                full = Some((server, found));
+                self.strike = strike;
+                break;
+            }
+        }
+        self.more += more;
+        (*self.offers, *self.choices) = (offers, choices);
+        full
+    }
+
+    /// The same in blocks and without branches that cannot be foretold. Of few servers, one would often be met again before
+    /// what was written to it can be read.
+    fn run_in_blocks<C: Cell>(&mut self, lengths: &mut [C]) -> Option<(u32, u32)> {
+        let before = self.tally.inside();
         let limit = self.buffer.unwrap_or(u32::MAX).min(C::MOST);
         let mut ahead = Ahead::new(self.odds, self.pairs, self.offers, self.choices);
-        let (mut events, mut chosen) = ([Event::NOTHING; BLOCK], [(0, 0); BLOCK]);
-        let follows_bursts = self.tally.follows_bursts();
-        while self.strike < self.to {
-            let (mut done, mut full) = (0, None);
-            let mut jobs = 0;
+        let mut events = [Event::NOTHING; BLOCK];
+        let mut full = None;
+        while self.strike < self.to && full.is_none() {
             let drawn = ahead.draw(self.to - self.strike);
             if lengths.len() >= BEYOND {
                 // Brought near all at once, instead of one after the other.
                 black_box(drawn.iter().fold(0, |all, strike| all ^ lengths[strike.servers().0 as usize].get()));
                 black_box(drawn.iter().fold(0, |all, strike| all ^ lengths[strike.servers().1 as usize].get()));
             }
+            let mut done = 0;
             for (event, strike) in events.iter_mut().zip(drawn) {
                 let (up, (one, other)) = (strike.arrivals(), strike.servers());
                 let (first, second) = (lengths[one as usize].get(), lengths[other as usize].get());
                 let (server, length) = if second < first { (other, second) } else { (one, first) };
-                if follows_bursts {
-                    // Written each time, and kept if the next is written elsewhere.
-                    chosen[jobs % BLOCK] = (server, done as u64);
-                    jobs += up as usize;
-                }
                 if length >= limit && strike.is_arrival() {
                     if self.buffer.is_none_or(|buffer| length < buffer) {
                         full = Some((server, length));
@@ -184,23 +226,21 @@ impl Course<'_> {
                 }
                 done += 1;
             }
-            for &(server, before) in &chosen[..jobs] {
-                self.tally.choose(server, self.strike + before + 1);
-            }
             self.tally.count_block(self.strike, &events[..done]);
             self.strike += done as u64;
             if full.is_some() {
                 ahead.go_back(done + 1);
                 self.strike += 1;
-                return full;
             }
         }
-        None
+        self.more += self.tally.inside() - before;
+        full
     }
 
     /// A job joins at the strike that is just over.
     fn join(&mut self, found: u32) {
         self.tally.join(found, self.strike);
+        self.more += 1;
     }
 }
 
@@ -259,35 +299,43 @@ mod tests {
     use crate::model::Servers;
     use crate::random::{Component, Streams};
 
-    /// Bytes and words make one course, up to a job that finds 255 others and after it.
+    fn go_on<C: Cell>(course: &mut Course<'_>, lengths: &mut [C], in_blocks: bool) -> Option<(u32, u32)> {
+        if in_blocks { course.run_in_blocks(lengths) } else { course.run(lengths) }
+    }
+
+    /// Bytes and words make one course, in blocks or not, up to a job that finds 255 others and after it.
     #[test]
     fn narrow_cells_lead_where_wide_ones_do() {
         let servers = Servers::homogeneous(5).expect("servers");
         let streams = Streams::new(3, 0);
-        let run = |narrow: bool| {
+        let run = |narrow: bool, in_blocks: bool| {
             // The load is 2: lengths grow.
             let odds = crate::engine::odds::Odds::new(&servers, 10.0).equal().expect("equal servers");
             let (mut offers, mut choices) = (streams.take(Component::Arrivals), streams.take(Component::Dispatch));
-            let mut tally = Tally::new(5, &[], 0.0, 1e9, Wanted { ranks: true, ..Wanted::default() });
+            let mut tally = Tally::new(5, &[], 0.0, 1e9, Wanted { ranks: !in_blocks, ..Wanted::default() });
             let pairs = Pairs { servers: 5, replacement: true };
             let (buffer, offers, choices) = (Some(300), &mut offers, &mut choices);
-            let mut course = Course { odds, pairs, buffer, offers, choices, tally: &mut tally, strike: 0, to: 20_000 };
+            let mut course =
+                Course { odds, pairs, buffer, offers, choices, tally: &mut tally, strike: 0, to: 20_000, more: 0 };
             let mut lengths = vec![0_u32; 5];
             if narrow {
                 let mut cells = vec![0_u8; 5];
-                let (server, found) = course.run(&mut cells).expect("a cell is full");
+                let (server, found) = go_on(&mut course, &mut cells, in_blocks).expect("a cell is full");
                 assert_eq!(found, 255);
                 assert!(course.strike < 20_000);
                 lengths = cells.into_iter().map(u32::from).collect();
                 lengths[server as usize] += 1;
                 course.join(found);
             }
-            assert_eq!(course.run(&mut lengths), None);
-            assert_eq!(lengths.iter().map(|&length| i64::from(length)).sum::<i64>(), course.tally.inside());
+            assert_eq!(go_on(&mut course, &mut lengths, in_blocks), None);
+            let more = course.more;
+            assert_eq!(lengths.iter().map(|&length| i64::from(length)).sum::<i64>(), more);
             (lengths, tally.counts(), offers.bits(), choices.bits())
         };
-        let (wide, narrow) = (run(false), run(true));
+        let wide = run(false, false);
         assert!(wide.0.contains(&300), "{wide:?}");
-        assert_eq!(wide, narrow);
+        for (narrow, in_blocks) in [(true, false), (false, true), (true, true)] {
+            assert_eq!(run(narrow, in_blocks), wide, "narrow: {narrow}, in blocks: {in_blocks}");
+        }
     }
 }

@@ -2,20 +2,23 @@
 //!
 //! A level that changes by d in all since the block began has been at c + d, so the sums over strikes of the count and of
 //! its square follow from those of d and of d^2. In a block d stays so small that single-precision numbers hold all of
-//! these exactly, and eight of them fit where a processor adds all at once: seven levels, and the number of all jobs. No
-//! sum waits for what was just written to memory, and no branch depends on what happens.
+//! these exactly, and eight of them fit where a processor adds all at once: levels, and behind them the number of all
+//! jobs. No sum waits for what was just written to memory, and no branch depends on what happens.
 
-use super::{Ranks, Tally};
+use super::Tally;
 use wide::f32x8;
 
 /// The most events in a block: the sum of the squares of the first 256 numbers is below 2^24.
 pub(in crate::engine) const BLOCK: usize = 256;
 
-/// Levels that are summed side by side; the lane behind them is for all jobs.
-const NEAR: usize = 7;
+/// Numbers that are added at once.
+const WIDTH: usize = 8;
+
+/// Levels that can be summed side by side, in two times eight lanes with one for all jobs.
+const NEAR: usize = 2 * WIDTH - 1;
 
 /// Events of these levels have smaller words than this, a power of two, as have those of one level more.
-const ROWS: usize = 4 * (NEAR + 1);
+const WORDS: usize = 4 * (NEAR + 1);
 
 /// What an event does to a tally, in one word: a level by its index, times 4, plus 1 if the level grows and 2 if it shrinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,23 +54,8 @@ impl Event {
     }
 }
 
-/// What each event adds to the lanes.
-static STEPS: [f32x8; ROWS] = {
-    let mut rows = [f32x8::new([0.0; NEAR + 1]); ROWS];
-    let mut level = 0;
-    while level < NEAR {
-        let mut step = [0.0; NEAR + 1];
-        (step[level], step[NEAR]) = (1.0, 1.0);
-        rows[4 * level + 1] = f32x8::new(step);
-        (step[level], step[NEAR]) = (-1.0, -1.0);
-        rows[4 * level + 2] = f32x8::new(step);
-        level += 1;
-    }
-    rows
-};
-
 /// What has become of a count in a block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Lane {
     /// How much more it is at the end than before, the least and the most of that, and its sum and that of its square over
     /// the states after each event.
@@ -89,114 +77,144 @@ impl Lane {
     }
 }
 
+/// What a block has done.
+#[derive(Debug)]
+struct Sums {
+    levels: [Lane; NEAR],
+    all: Lane,
+    /// Jobs that joined, by what they found.
+    joined: [u64; NEAR],
+}
+
+/// What each event adds to so many times eight lanes, by its word; the last lane is for all jobs.
+struct Steps<const EIGHTS: usize>;
+
+impl<const EIGHTS: usize> Steps<EIGHTS> {
+    const LEVELS: usize = WIDTH * EIGHTS - 1;
+    const BY_WORD: &[[f32x8; EIGHTS]; WORDS] = &{
+        let mut steps = [[f32x8::new([0.0; WIDTH]); EIGHTS]; WORDS];
+        let mut word = 0;
+        while word < WORDS {
+            let (level, change) = (word / 4, [0.0, 1.0, -1.0, 0.0][word % 4]);
+            let mut eight = 0;
+            while eight < EIGHTS && level < Self::LEVELS {
+                let mut step = [0.0; WIDTH];
+                if level / WIDTH == eight {
+                    step[level % WIDTH] = change;
+                }
+                if eight == EIGHTS - 1 {
+                    step[WIDTH - 1] = change;
+                }
+                steps[word][eight] = f32x8::new(step);
+                eight += 1;
+            }
+            word += 1;
+        }
+        steps
+    };
+}
+
 impl Tally {
-    /// Counts a block of events, at most [`BLOCK`], one at each strike after those that have been.
+    /// Counts a block of events, at most [`BLOCK`], one at each strike after those that have been, where sums over time are all
+    /// that is counted.
     pub(in crate::engine) fn count_block(&mut self, strikes: u64, events: &[Event]) {
-        let is_near = events.iter().fold(0, |all, event| all | event.0) < ROWS as u64;
-        if !is_near || self.shortest > 0 {
+        let Some(Sums { levels, all, joined }) = Sums::of(events) else {
             return self.count_one_by_one(strikes, events);
-        }
-        let Some((lanes, joined)) = sums(events) else { return self.count_one_by_one(strikes, events) };
-        let count = |level: usize| self.levels.get(level).map_or(0, |level| level.count as i64);
-        let fills = |(level, lane): (usize, &Lane)| lane.most > 0 && count(level) + lane.most == self.servers as i64;
-        let empties = |level: usize, lane: &Lane| lane.most > lane.least && count(level) + lane.least == 0;
-        if lanes[..NEAR].iter().enumerate().any(fills) {
-            // The shortest queue does not stay empty.
-            return self.count_one_by_one(strikes, events);
-        }
-        let emptied: [bool; NEAR] = std::array::from_fn(|level| empties(level, &lanes[level]));
-        while self.levels.len() < NEAR && lanes[self.levels.len()..NEAR].iter().any(|lane| lane.most > 0) {
+        };
+        while self.levels.len() < NEAR && levels[self.levels.len()..].iter().any(|lane| lane.most > 0) {
             self.add_level(0);
         }
-        if self.has_details {
-            self.count_details(strikes, events);
+        let is_edge = |count: u64, lane: &Lane| {
+            let (least, most) = (count as i64 + lane.least, count as i64 + lane.most);
+            least < most && (least == 0 || most == self.servers as i64)
+        };
+        let passes_edges = self.levels.iter().zip(&levels).any(|(level, lane)| is_edge(level.count, lane));
+        if passes_edges || self.shortest > 0 {
+            self.follow_edges(strikes, events);
         }
         let (begun, length) = ((strikes - self.block) as i64, events.len() as i64);
-        for level in (0..NEAR).filter(|&level| emptied[level]) {
-            self.pass_edges(level, strikes, events);
-        }
-        for ((level, lane), joined) in self.levels.iter_mut().zip(&lanes[..NEAR]).zip(joined) {
+        for ((level, lane), joined) in self.levels.iter_mut().zip(&levels).zip(joined) {
             let (changes, squares) = lane.changes(level.count as i64, begun, length);
             level.count = level.count.wrapping_add_signed(lane.more);
             level.joined += joined;
             level.changes = level.changes.wrapping_add_signed(changes);
             level.squares = level.squares.wrapping_add_signed(squares);
         }
-        let (_, squares) = lanes[NEAR].changes(self.more, begun, length);
-        self.more += lanes[NEAR].more;
+        let (_, squares) = all.changes(self.more, begun, length);
+        self.more += all.more;
         self.more_squares += squares;
     }
 
     fn count_one_by_one(&mut self, strikes: u64, events: &[Event]) {
         for (strike, event) in (strikes + 1..).zip(events) {
-            if event.0 & LOST > 0 {
-                self.block(event.index());
-            } else {
-                self.step(event.index() as usize, event.step(), strike);
+            match event.step() {
+                _ if event.0 & LOST > 0 => self.block(event.index()),
+                1 => self.join(event.index(), strike),
+                -1 => self.leave(event.index() + 1, strike),
+                _ => {}
             }
         }
     }
 
-    /// A level loses its last server or gets its first one, and goes on.
-    #[cold]
-    fn pass_edges(&mut self, level: usize, strikes: u64, events: &[Event]) {
-        let mut old = self.levels[level].count;
-        for (strike, event) in (strikes + 1..).zip(events) {
-            if event.index() as usize == level {
-                let new = old.wrapping_add_signed(event.step());
-                if (old == 0) != (new == 0) {
-                    self.pass_edge(level, old, new, strike);
-                }
-                old = new;
-            }
-        }
-    }
-
-    /// Ranks and histograms of a block of events of near levels, which are there.
-    fn count_details(&mut self, strikes: u64, events: &[Event]) {
-        // All servers hold at least no job, so nobody is shorter than a server that holds none.
-        let mut counts = [self.servers; NEAR + 2];
-        counts[1..=NEAR].iter_mut().zip(&self.levels).for_each(|(count, level)| *count = level.count);
-        let mut unwanted = Ranks::default();
-        let ranks = self.ranks.as_mut().unwrap_or(&mut unwanted);
+    /// The shortest queue at each event of a block, and levels that get their first server, lose their last or hold all.
+    fn follow_edges(&mut self, strikes: u64, events: &[Event]) {
+        let mut counts = [0; NEAR + 1];
+        counts.iter_mut().zip(&self.levels).for_each(|(count, level)| *count = level.count);
         for (strike, &event) in (strikes + 1..).zip(events) {
-            let (index, step) = (event.index() as usize % (NEAR + 1), event.step());
-            ranks.add(self.servers - counts[index], event.0 & 1);
-            let count = &mut counts[index + 1];
-            if let Some(history) = self.histograms.get_mut(index) {
-                history.leave(*count, strike);
+            let index = event.index() as usize % (NEAR + 1);
+            let old = counts[index];
+            let new = old.wrapping_add_signed(event.step());
+            counts[index] = new;
+            self.sum_of_shortest += u64::from(self.shortest) * (event.0 & 1);
+            if old.min(new) == 0 || old.max(new) == self.servers {
+                self.pass_edge(index, old, new, strike);
             }
-            *count = count.wrapping_add_signed(step);
         }
     }
 }
 
-/// What becomes of the near levels, and last of all jobs; and how many jobs found each level. Nothing if there is one level
-/// more.
-#[inline(always)]
-fn sums(events: &[Event]) -> Option<([Lane; NEAR + 1], [u64; NEAR])> {
-    let zero = f32x8::new([0.0; NEAR + 1]);
-    let (mut more, mut least, mut most, mut sum, mut squares) = (zero, zero, zero, zero, zero);
-    let mut kinds = [0_u32; ROWS];
-    for event in events {
-        let kind = event.0 as usize % ROWS;
-        kinds[kind] += 1;
-        more += STEPS[kind];
-        least = least.fast_min(more);
-        most = most.fast_max(more);
-        sum += more;
-        squares += more * more;
+impl Sums {
+    /// Of a block of events; nothing if some are of levels that are not near, or lose jobs.
+    fn of(events: &[Event]) -> Option<Self> {
+        let all = events.iter().fold(0, |all, event| all | event.0);
+        let first = (all < 4 * WIDTH as u64).then(|| Self::in_eights::<1>(events)).flatten();
+        first.or_else(|| (all < WORDS as u64).then(|| Self::in_eights::<2>(events)).flatten())
     }
-    let [more, least, most, sum, squares] = [more, least, most, sum, squares].map(|lanes| lanes.to_array());
-    let lanes = std::array::from_fn(|lane| Lane {
-        more: more[lane] as i64,
-        least: least[lane] as i64,
-        most: most[lane] as i64,
-        sum: sum[lane] as i64,
-        squares: squares[lane] as i64,
-    });
-    let further: u32 = kinds[4 * NEAR..].iter().sum();
-    (further == 0).then(|| (lanes, std::array::from_fn(|level| u64::from(kinds[4 * level + 1]))))
+
+    /// In so many times eight lanes, if they are enough.
+    fn in_eights<const EIGHTS: usize>(events: &[Event]) -> Option<Self> {
+        let zero = [f32x8::new([0.0; WIDTH]); EIGHTS];
+        let (mut more, mut least, mut most, mut sum, mut squares) = (zero, zero, zero, zero, zero);
+        let mut words = [0_u32; WORDS];
+        for event in events {
+            let word = event.0 as usize % WORDS;
+            words[word] += 1;
+            let steps = &Steps::<EIGHTS>::BY_WORD[word];
+            for eight in 0..EIGHTS {
+                more[eight] += steps[eight];
+                least[eight] = least[eight].fast_min(more[eight]);
+                most[eight] = most[eight].fast_max(more[eight]);
+                sum[eight] += more[eight];
+                squares[eight] += more[eight] * more[eight];
+            }
+        }
+        if words[4 * Steps::<EIGHTS>::LEVELS..].iter().any(|&events| events > 0) {
+            return None;
+        }
+        let [more, least, most, sum, squares] =
+            [more, least, most, sum, squares].map(|eights| eights.map(f32x8::to_array));
+        let lane = |lane: usize| {
+            let of = |eights: &[[f32; WIDTH]; EIGHTS]| eights.as_flattened()[lane] as i64;
+            let [more, least, most, sum, squares] = [&more, &least, &most, &sum, &squares].map(of);
+            Lane { more, least, most, sum, squares }
+        };
+        let level = |level: usize| if level < Steps::<EIGHTS>::LEVELS { lane(level) } else { Lane::default() };
+        Some(Self {
+            levels: std::array::from_fn(level),
+            all: lane(Steps::<EIGHTS>::LEVELS),
+            joined: std::array::from_fn(|level| u64::from(words[4 * level + 1])),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -210,13 +228,10 @@ mod tests {
     #[test]
     fn blocks_count_what_their_events_do() {
         let mut stream = Stream::new(7, 0, Component::Information);
-        for (servers, buffer, details) in
-            [(1_usize, 3, true), (2, 20, false), (3, 6, true), (40, 9, false), (5_000, 7, true)]
-        {
-            let wanted = Wanted { ranks: details, histograms: if details { 4 } else { 0 }, ..Wanted::default() };
+        for (servers, buffer) in [(1_usize, 3), (2, 20), (3, 6), (40, 9), (5_000, 7)] {
             let busy = servers.div_ceil(2);
             let mut lengths: Vec<u32> = (0..servers).map(|server| u32::from(server < busy)).collect();
-            let mut blocks = Tally::new(servers as u64, &[busy as u64], 0.0, 1e9, wanted);
+            let mut blocks = Tally::new(servers as u64, &[busy as u64], 0.0, 1e9, Wanted::default());
             let mut singles = blocks.clone();
             let (mut strikes, mut lost) = (0, 0);
             for length in (1..=BLOCK).chain([BLOCK; 100]) {

@@ -252,48 +252,53 @@ impl Tally {
     /// A job joins a server which holds `found`.
     #[inline(always)]
     pub(super) fn join(&mut self, found: u32, strike: u64) {
-        self.step(found as usize, 1, strike);
+        let index = found as usize;
+        if index >= self.levels.len() {
+            self.add_level(0);
+        }
+        let time = strike - self.block;
+        let level = &mut self.levels[index];
+        let old = level.count;
+        level.count = old + 1;
+        level.joined += 1;
+        level.changes = level.changes.wrapping_add(time);
+        // A square changes by the sum of both numbers.
+        level.squares = level.squares.wrapping_add(time * (2 * old + 1));
+        self.more_squares += time as i64 * (2 * self.more + 1);
+        self.more += 1;
+        if self.shortest > 0 {
+            self.sum_of_shortest += u64::from(self.shortest);
+        }
+        if old == 0 || old + 1 == self.servers {
+            self.pass_edge(index, old, old + 1, strike);
+        }
+        if self.has_details {
+            self.rank(found);
+            if let Some(history) = self.histograms.get_mut(index) {
+                history.leave(old, strike);
+            }
+        }
     }
 
     /// A job leaves a server which holds `length`.
     #[inline(always)]
     pub(super) fn leave(&mut self, length: u32, strike: u64) {
-        self.step(length as usize - 1, -1, strike);
-    }
-
-    /// The level of this index changes by 1 as a job joins, by -1 as one leaves, or by 0, which changes nothing.
-    #[inline(always)]
-    pub(super) fn step(&mut self, index: usize, change: i64, strike: u64) {
-        if index >= self.levels.len() {
-            self.add_level(0);
-        }
-        let joins = u64::from(change > 0);
-        let time = (strike - self.block) as i64 * change;
+        let index = length as usize - 1;
+        let time = strike - self.block;
         let level = &mut self.levels[index];
-        let old = level.count as i64;
-        let new = old + change;
-        level.count = new as u64;
-        level.joined += joins;
-        level.changes = level.changes.wrapping_add(time as u64);
-        // A square changes by the sum of both numbers.
-        level.squares = level.squares.wrapping_add((time * (old + new)) as u64);
-        self.more_squares += time * (2 * self.more + change);
-        self.more += change;
-        if self.shortest > 0 {
-            self.sum_of_shortest += u64::from(self.shortest) * joins;
+        let old = level.count;
+        level.count = old - 1;
+        level.changes = level.changes.wrapping_sub(time);
+        level.squares = level.squares.wrapping_sub(time * (2 * old - 1));
+        self.more_squares -= time as i64 * (2 * self.more - 1);
+        self.more -= 1;
+        if old == 1 || old == self.servers {
+            self.pass_edge(index, old, old - 1, strike);
         }
-        let all = self.servers as i64;
-        let is_edge = if change > 0 { old == 0 || new == all } else { new == 0 || old == all };
-        if is_edge {
-            self.pass_edge(index, old as u64, new as u64, strike);
-        }
-        if self.has_details {
-            if change > 0 {
-                self.rank(index as u32);
-            }
-            if let Some(history) = self.histograms.get_mut(index) {
-                history.leave(old as u64, strike);
-            }
+        if self.has_details
+            && let Some(history) = self.histograms.get_mut(index)
+        {
+            history.leave(old, strike);
         }
     }
 
@@ -311,6 +316,16 @@ impl Tally {
         self.messages_per_choice.is_some() && self.dispatchers.is_empty()
     }
 
+    /// Whether sums over time are all that is counted, so that [`Tally::count_block`] will do.
+    pub(super) fn wants_sums_only(&self) -> bool {
+        !self.has_details && self.bursts.is_none()
+    }
+
+    /// The number of jobs inside.
+    pub(super) fn inside(&self) -> i64 {
+        self.start as i64 + self.more_before + self.more
+    }
+
     /// Messages were sent.
     #[inline]
     pub(super) fn send(&mut self, kind: MessageKind, count: u64) {
@@ -323,16 +338,6 @@ impl Tally {
         if let Some(jobs) = self.dispatchers.get_mut(dispatcher as usize) {
             *jobs += 1;
         }
-    }
-
-    /// The number of jobs inside.
-    pub(super) fn inside(&self) -> i64 {
-        self.start as i64 + self.more_before + self.more
-    }
-
-    /// Whether it must be told which servers are chosen.
-    pub(super) fn follows_bursts(&self) -> bool {
-        self.bursts.is_some()
     }
 
     /// A job is given to this server.
@@ -349,7 +354,8 @@ impl Tally {
         let Some(ranks) = &mut self.ranks else { return };
         // Whoever has fewer jobs is not among those that have as many.
         let fewer = if found == 0 { 0 } else { self.servers - self.levels[found as usize - 1].count };
-        ranks.add(fewer, 1);
+        ranks.block_sum += fewer;
+        ranks.counts[fewer.min(RANKS as u64) as usize] += 1;
     }
 
     /// A level leaves or reaches no server, or all.
@@ -370,15 +376,6 @@ impl Tally {
             edges.full = edges.full.wrapping_sub(time);
             self.shortest += 1;
         }
-    }
-}
-
-impl Ranks {
-    /// So many jobs chose a server that this many were shorter than.
-    #[inline(always)]
-    fn add(&mut self, fewer: u64, jobs: u64) {
-        self.block_sum += fewer * jobs;
-        self.counts[fewer.min(RANKS as u64) as usize] += jobs;
     }
 }
 
