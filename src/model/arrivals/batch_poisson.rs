@@ -84,7 +84,7 @@ impl<'a> Batches<'a> {
         Self { process, gap: process.mean_size() / rate, left: 0 }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn next(&mut self, now: f64, stream: &mut Stream) -> Next {
         if self.left > 0 {
             self.left -= 1;

@@ -163,6 +163,7 @@ impl<'a> Phases<'a> {
     }
 
     /// A change of phase is an event of its own: between two arrivals there may be ever so many.
+    #[inline(never)]
     pub(super) fn next(&mut self, now: f64, stream: &mut Stream) -> Next {
         let arriving = self.process.rates[self.phase] * self.rate;
         let total = arriving + self.process.leaving[self.phase];

@@ -160,22 +160,12 @@ impl Source<'_> {
     /// If it is a trace whose file can no longer be read.
     #[inline(always)]
     pub fn next(&mut self, now: f64) -> Result<Next, Box<TraceError>> {
-        match &mut self.course {
-            Course::Renewal(gaps) => Ok(Next::job(now + gaps.next() / self.rate)),
-            course => course.next(now),
-        }
-    }
-}
-
-impl Course<'_> {
-    /// What happens next in a process that is not a renewal process.
-    #[inline(never)]
-    fn next(&mut self, now: f64) -> Result<Next, Box<TraceError>> {
-        Ok(match self {
-            Self::Nothing | Self::Renewal(_) => Next::NEVER,
-            Self::BatchPoisson(batches, stream) => batches.next(now, stream),
-            Self::MarkovModulated(phases, stream) => phases.next(now, stream),
-            Self::Trace(lines) => lines.next_arrival()?,
+        Ok(match &mut self.course {
+            Course::Nothing => Next::NEVER,
+            Course::Renewal(gaps) => Next::job(now + gaps.next() / self.rate),
+            Course::BatchPoisson(batches, stream) => batches.next(now, stream),
+            Course::MarkovModulated(phases, stream) => phases.next(now, stream),
+            Course::Trace(lines) => lines.next_arrival()?,
         })
     }
 }
