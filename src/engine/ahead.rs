@@ -95,11 +95,11 @@ impl<'a> Ahead<'a> {
         let (mut offers, mut choices) = (self.offers.clone(), self.choices.clone());
         let mut places = [0_u8; BLOCK];
         let mut arrivals = 0;
-        for (place, strike) in (0..=u8::MAX).zip(&mut self.block[..length]) {
+        for (place, strike) in self.block[..length].iter_mut().enumerate() {
             let (server, is_service) = self.odds.draw_either(&mut offers);
             *strike = Strike::service(server);
             // Written each time, and kept if the next is written elsewhere.
-            places[arrivals % BLOCK] = place;
+            places[arrivals % BLOCK] = place as u8;
             arrivals += usize::from(!is_service);
         }
         for &place in &places[..arrivals] {

@@ -21,7 +21,7 @@ pub use event::EventEngine;
 pub use observer::{
     Admitted, Batch, Blocked, Dispatched, Joined, Left, LengthChange, MessageKind, Observer, Slot, Snapshot, Unobserved,
 };
-pub use occupancy::OccupancyEngine;
+pub use occupancy::{LANES, OccupancyEngine};
 pub use slotted::SlottedEngine;
 pub use tally::{BURST_SIZES, Bursts, RANKS, Ranks, Tally, Wanted};
 pub use ticker::Holding;

@@ -1,5 +1,6 @@
 //! When the clock of a memoryless engine strikes.
 
+use super::Progress;
 use crate::random::Stream;
 
 /// How long the system stays in a state.
@@ -20,6 +21,20 @@ pub(super) struct Steps {
     pub(super) strikes: u64,
     /// How many there are before the end, in all.
     pub(super) before_end: u64,
+    /// The end.
+    pub(super) end: f64,
+}
+
+impl Steps {
+    /// The strikes there have been after so many more, or at the end.
+    pub(super) fn after(&self, events: u64) -> u64 {
+        self.before_end.min(self.strikes.saturating_add(events))
+    }
+
+    /// Whether so many strikes are all.
+    pub(super) fn progress(&self, strikes: u64) -> Progress {
+        if strikes >= self.before_end { Progress::Reached } else { Progress::Paused }
+    }
 }
 
 /// A clock that strikes at a constant rate.
@@ -59,7 +74,7 @@ impl Ticker {
         while ((before + 1) as f64) * self.tick < end && before < 1 << 59 {
             before += 1;
         }
-        Some(Steps { tick: self.tick, strikes: self.strikes - 1, before_end: before })
+        Some(Steps { tick: self.tick, strikes: self.strikes - 1, before_end: before, end })
     }
 
     /// So many strikes have been.

@@ -143,15 +143,15 @@ impl<'a> Experiment<'a> {
         let shared =
             Mutex::new(Shared { schedule: &mut self.schedule, widths: gather::Widths::new(study), ended: false });
         let changed = Condvar::new();
+        let threads = threads.get().min(MOST_THREADS);
         let work = || {
-            let result = work(study, &shared, &changed, monitor);
+            let result = work(study, &shared, &changed, monitor, threads);
             if result.is_err() {
                 lock(&shared).ended = true;
             }
             changed.notify_all();
             result
         };
-        let threads = threads.get().min(MOST_THREADS);
         let results: Vec<_> = std::thread::scope(|scope| {
             let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, work);
             let handles: Vec<_> = (0..threads).map_while(|i| spawn(i).ok()).collect();
@@ -249,6 +249,7 @@ fn work(
     shared: &Mutex<Shared<'_, '_>>,
     changed: &Condvar,
     monitor: &dyn Monitor,
+    workers: usize,
 ) -> Result<(), RunError> {
     loop {
         let mut now = lock(shared);
@@ -256,7 +257,7 @@ fn work(
             if now.ended || monitor.stopped() {
                 return Ok(());
             }
-            match now.schedule.next()? {
+            match now.schedule.next(workers)? {
                 Task::Wait => now = changed.wait(now).unwrap_or_else(PoisonError::into_inner),
                 task => break task,
             }
@@ -268,14 +269,17 @@ fn work(
                 let Some(means) = replication::pilot(&study.points[p].plan, flight, monitor)? else { return Ok(()) };
                 lock(shared).schedule.land(p, flight, means)?;
             }
-            Task::Cell(cell, window) => {
-                let plan = &study.points[cell.point as usize].plan;
-                let Some(record) = replication::run(plan, window, cell.replication, monitor)? else { return Ok(()) };
+            Task::Cells(cells, window) => {
+                let plan = &study.points[cells[0].point as usize].plan;
+                let indices: Vec<u64> = cells.iter().map(|cell| cell.replication).collect();
+                let Some(records) = replication::run_all(plan, window, &indices, monitor)? else { return Ok(()) };
                 let mut now = lock(shared);
-                let widest = now.widths.add(cell, &record);
-                now.schedule.finish(cell, record)?;
-                let (wanted, done) = now.schedule.count();
-                monitor.finished(Progress { done, wanted, widest });
+                for (cell, record) in cells.into_iter().zip(records) {
+                    let widest = now.widths.add(cell, &record);
+                    now.schedule.finish(cell, record)?;
+                    let (wanted, done) = now.schedule.count();
+                    monitor.finished(Progress { done, wanted, widest });
+                }
             }
         }
         changed.notify_all();

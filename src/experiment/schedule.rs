@@ -1,6 +1,7 @@
 //! Which cell is next: points in grid order, replications in theirs, more of them where a precision asks for it.
 
 use super::pilot::{Flight, Pilot};
+use super::replication::company;
 use crate::measure::{Metric, Record, Weight};
 use crate::model::Window;
 use crate::output::{Cell, Cells, Settled};
@@ -43,8 +44,8 @@ impl fmt::Display for Shard {
 pub(super) enum Task {
     /// A pilot replication of a point.
     Pilot(usize, Flight),
-    /// A replication of a point, in this window.
-    Cell(Cell, Window),
+    /// Replications of a point, in this window.
+    Cells(Vec<Cell>, Window),
     /// Nothing until another worker has finished something.
     Wait,
     /// Nothing any more.
@@ -131,14 +132,14 @@ impl<'a> Schedule<'a> {
         &mut self.cells
     }
 
-    /// The next task.
+    /// The next task for one of so many workers.
     ///
     /// # Errors
     /// If what a point needs to start cannot be written.
-    pub(super) fn next(&mut self) -> io::Result<Task> {
+    pub(super) fn next(&mut self, workers: usize) -> io::Result<Task> {
         for p in self.first..self.points.len() {
-            if let Some(task) = self.next_of(p)? {
-                self.in_flight += 1;
+            if let Some(task) = self.next_of(p, workers)? {
+                self.in_flight += if let Task::Cells(cells, _) = &task { cells.len() as u64 } else { 1 };
                 return Ok(task);
             }
             if p == self.first && matches!(self.points[p].phase, Phase::Closed) {
@@ -148,7 +149,7 @@ impl<'a> Schedule<'a> {
         Ok(if self.in_flight > 0 { Task::Wait } else { Task::Done })
     }
 
-    fn next_of(&mut self, p: usize) -> io::Result<Option<Task>> {
+    fn next_of(&mut self, p: usize, workers: usize) -> io::Result<Option<Task>> {
         loop {
             match &mut self.points[p].phase {
                 Phase::Closed => return Ok(None),
@@ -175,10 +176,10 @@ impl<'a> Schedule<'a> {
                 },
                 Phase::Running(window) => {
                     let window = *window;
-                    if let Some(replication) = self.next_replication(p) {
-                        let cell = Cell { point: p as u64, replication };
-                        self.points[p].in_flight += 1;
-                        return Ok(Some(Task::Cell(cell, window)));
+                    let cells = self.next_cells(p, workers);
+                    if !cells.is_empty() {
+                        self.points[p].in_flight += cells.len() as u64;
+                        return Ok(Some(Task::Cells(cells, window)));
                     }
                     if self.points[p].in_flight > 0 || !self.raise_target(p) {
                         return Ok(None);
@@ -225,6 +226,21 @@ impl<'a> Schedule<'a> {
         let longest = |of: fn(&Window) -> f64| windows.iter().map(of).fold(0.0, f64::max);
         let open = longest(|window| window.open);
         Some(Window { open, close: open + longest(Window::length) })
+    }
+
+    /// Replications of a point that go together, if enough are wanted to keep all workers busy with such companies; else
+    /// one, or none.
+    fn next_cells(&mut self, p: usize, workers: usize) -> Vec<Cell> {
+        let company = company(&self.study.points[p].plan);
+        let waiting = self.wanted.saturating_sub(self.done + self.in_flight);
+        let most = if waiting >= (company * workers) as u64 { company } else { 1 };
+        let cell = |replication| Cell { point: p as u64, replication };
+        let mut cells: Vec<Cell> = (0..most).map_while(|_| self.next_replication(p)).map(cell).collect();
+        if cells.len() < most && cells.len() > 1 {
+            self.points[p].next = cells[1].replication;
+            cells.truncate(1);
+        }
+        cells
     }
 
     fn next_replication(&mut self, p: usize) -> Option<u64> {

@@ -1,5 +1,7 @@
 //! How many servers hold how many jobs, by class.
 
+use crate::engine::tally::Event;
+
 /// The counts of all classes.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
@@ -11,6 +13,9 @@ pub(super) struct Counts {
 /// So many levels are compared without looking whether it is still needed: few queues are longer, and a branch that
 /// cannot be foretold costs more.
 pub(super) const AT_ONCE: usize = 8;
+
+/// Servers are few if they are less than one in so many.
+const FEW: u64 = 100;
 
 impl Counts {
     /// The number of servers of each class, and how many of each hold at least 1, 2, ... jobs.
@@ -85,6 +90,31 @@ impl Counts {
         AT_ONCE + self.at_least[0][AT_ONCE + 1..].partition_point(|&count| count > rank)
     }
 
+    /// A strike meets the server of a single class that has this rank, if it is longer than the first levels tell: what
+    /// happens, and whether a job leaves the last of the first levels, which is not counted here.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn meet_long(&mut self, rank: u32, arrives: bool, buffer: u32) -> (Event, bool) {
+        let length = self.length_of_long(u64::from(rank));
+        let found = length as u32;
+        if !arrives {
+            if length > AT_ONCE {
+                self.lower(0, length);
+            }
+            (Event::of_strike(found, found - 1, 0), length == AT_ONCE)
+        } else if found < buffer {
+            self.raise(0, length);
+            (Event::of_strike(found, found, 1), false)
+        } else {
+            (Event::lost(found), false)
+        }
+    }
+
+    /// Whether at most few servers of a single class are longer than the first levels tell.
+    pub(super) fn are_near(&self) -> bool {
+        self.levels(0)[AT_ONCE - 1] <= self.at_least[0][0] / FEW
+    }
+
     /// The first levels of a single class, if they fit.
     pub(super) fn near(&self) -> Option<Near> {
         let servers = i32::try_from(self.at_least[0][0]).ok()?;
@@ -93,8 +123,8 @@ impl Counts {
     }
 
     /// The first levels have moved on.
-    pub(super) fn take(&mut self, near: &Near) {
-        for (count, &near) in self.at_least[0][1..].iter_mut().zip(&near.at_least) {
+    pub(super) fn take(&mut self, near: [i32; AT_ONCE]) {
+        for (count, near) in self.at_least[0][1..].iter_mut().zip(near) {
             *count = near as u64;
         }
     }
@@ -120,6 +150,11 @@ const STEP: [[i32; AT_ONCE]; AT_ONCE] = {
 };
 
 impl Near {
+    /// The servers with at least 1, 2, ... jobs.
+    pub(super) fn levels(self) -> [i32; AT_ONCE] {
+        self.at_least
+    }
+
     /// The length of the server that has this rank, the longest being 0; none if it is longer than what is kept here.
     #[inline(always)]
     pub(super) fn length(&self, rank: i32) -> Option<usize> {

@@ -63,24 +63,35 @@ impl Entry {
         }
     }
 
+    /// The rank of the server that an arrival joins, the longest being 0, if ranks are all that is drawn.
+    #[inline(always)]
+    pub(super) fn rank(&self, stream: &mut Stream) -> Option<u64> {
+        let Way::Ranks { servers, parts } = &self.way else { return None };
+        let (d, replacement) = match &parts[..] {
+            [(_, d, replacement)] => (*d, *replacement),
+            parts => part(parts, stream),
+        };
+        Some(largest_rank(*servers, d, replacement, stream))
+    }
+
+    /// Whether ranks are all that is drawn.
+    pub(super) fn is_by_rank(&self) -> bool {
+        matches!(self.way, Way::Ranks { .. })
+    }
+
     /// The class and the length of the server that an arrival joins.
     #[inline]
     pub(super) fn draw(&self, counts: &Counts, stream: &mut Stream) -> (usize, usize) {
+        if let Some(rank) = self.rank(stream) {
+            return (0, counts.length(0, rank));
+        }
         match &self.way {
-            Way::Ranks { servers, parts } => {
-                let (d, replacement) = match &parts[..] {
-                    [(_, d, replacement)] => (*d, *replacement),
-                    parts => part(parts, stream),
-                };
-                let rank = largest_rank(*servers, d, replacement, stream);
-                (0, counts.length(0, rank))
-            }
             Way::Tail => {
                 let u = stream.uniform();
                 let above = |count: u64| self.law.tail_of_count(count).is_some_and(|tail| tail > u);
                 (0, counts.levels(0).partition_point(|&count| above(count)))
             }
-            Way::Law => self.draw_by_law(counts, stream),
+            Way::Ranks { .. } | Way::Law => self.draw_by_law(counts, stream),
         }
     }
 

@@ -5,7 +5,7 @@
 //! these exactly, and eight of them fit where a processor adds all at once: levels, and behind them the number of all
 //! jobs. No sum waits for what was just written to memory, and no branch depends on what happens.
 
-use super::Tally;
+use super::{RANKS, Tally};
 use wide::f32x8;
 
 /// The most events in a block: the sum of the squares of the first 256 numbers is below 2^24.
@@ -15,7 +15,7 @@ pub(in crate::engine) const BLOCK: usize = 256;
 const WIDTH: usize = 8;
 
 /// Levels that can be summed side by side, in two times eight lanes with one for all jobs.
-const NEAR: usize = 2 * WIDTH - 1;
+pub(in crate::engine) const NEAR: usize = 2 * WIDTH - 1;
 
 /// Events of these levels have smaller words than this, a power of two, as have those of one level more.
 const WORDS: usize = 4 * (NEAR + 1);
@@ -39,12 +39,19 @@ impl Event {
         Self(2 * (length + level) + u64::from(up))
     }
 
+    /// What is known of an event by the word of [`Event::of_strike`].
+    #[inline(always)]
+    pub(in crate::engine) fn of_word(word: i32) -> Self {
+        Self(u64::from(word as u32))
+    }
+
     /// A job is lost at a full server which holds `found`.
     pub(in crate::engine) fn lost(found: u32) -> Self {
         Self(LOST | u64::from(found) << 2)
     }
 
-    fn index(self) -> u32 {
+    #[inline(always)]
+    pub(in crate::engine) fn index(self) -> u32 {
         (self.0 >> 2) as u32
     }
 
@@ -54,16 +61,21 @@ impl Event {
     }
 }
 
+/// An event, and the state it meets: how many servers hold as many jobs as its level less one, and as its level.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) struct Met {
+    pub(in crate::engine) event: Event,
+    pub(in crate::engine) below: u64,
+    pub(in crate::engine) count: u64,
+}
+
 /// What has become of a count in a block.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lane {
-    /// How much more it is at the end than before, the least and the most of that, and its sum and that of its square over
-    /// the states after each event.
-    more: i64,
-    least: i64,
-    most: i64,
-    sum: i64,
-    squares: i64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::engine) struct Lane {
+    /// How much more it is at the end than before, and its sum and that of its square over the states after each event.
+    pub(in crate::engine) more: i64,
+    pub(in crate::engine) sum: i64,
+    pub(in crate::engine) squares: i64,
 }
 
 impl Lane {
@@ -77,13 +89,25 @@ impl Lane {
     }
 }
 
-/// What a block has done.
-#[derive(Debug)]
-struct Sums {
-    levels: [Lane; NEAR],
-    all: Lane,
+/// What a block has done, if only near levels have changed and no job was lost.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Sums {
+    pub(in crate::engine) levels: [Lane; NEAR],
+    pub(in crate::engine) all: Lane,
     /// Jobs that joined, by what they found.
-    joined: [u64; NEAR],
+    pub(in crate::engine) joined: [u64; NEAR],
+    pub(in crate::engine) ends: Ends,
+}
+
+/// Whether levels got their first server, lost their last, or began or ceased to hold all.
+#[derive(Clone, Debug)]
+pub(in crate::engine) enum Ends {
+    /// None did.
+    Untouched,
+    /// Only a look at each event tells when.
+    Touched,
+    /// None held all, and each held nobody after so many events.
+    Empty([i64; NEAR]),
 }
 
 /// What each event adds to so many times eight lanes, by its word; the last lane is for all jobs.
@@ -115,33 +139,70 @@ impl<const EIGHTS: usize> Steps<EIGHTS> {
 }
 
 impl Tally {
-    /// Counts a block of events, at most [`BLOCK`], one at each strike after those that have been, where sums over time are all
-    /// that is counted.
+    /// Counts a block of events, at most [`BLOCK`], one at each strike after those that have been.
     pub(in crate::engine) fn count_block(&mut self, strikes: u64, events: &[Event]) {
-        let Some(Sums { levels, all, joined }) = Sums::of(events) else {
-            return self.count_one_by_one(strikes, events);
-        };
-        while self.levels.len() < NEAR && levels[self.levels.len()..].iter().any(|lane| lane.most > 0) {
+        match Sums::of(events, self) {
+            Some(sums) => {
+                // All servers hold at least no job.
+                let mut counts = [0; NEAR + 2];
+                counts[0] = self.servers;
+                counts[1..=NEAR].iter_mut().zip(&self.levels).for_each(|(count, level)| *count = level.count);
+                let met = events.iter().map(|&event| {
+                    let index = event.index() as usize % (NEAR + 1);
+                    let met = Met { event, below: counts[index], count: counts[index + 1] };
+                    counts[index + 1] = met.count.wrapping_add_signed(event.step());
+                    met
+                });
+                self.count_sums(strikes, &sums, met);
+            }
+            None => self.count_one_by_one(strikes, events),
+        }
+    }
+
+    /// Counts a block of events that has been summed already.
+    #[inline]
+    pub(in crate::engine) fn count_sums(
+        &mut self,
+        strikes: u64,
+        sums: &Sums,
+        events: impl ExactSizeIterator<Item = Met>,
+    ) {
+        while self.levels.len() < NEAR && sums.joined[self.levels.len()..].iter().any(|&jobs| jobs > 0) {
             self.add_level(0);
         }
-        let is_edge = |count: u64, lane: &Lane| {
-            let (least, most) = (count as i64 + lane.least, count as i64 + lane.most);
-            least < most && (least == 0 || most == self.servers as i64)
-        };
-        let passes_edges = self.levels.iter().zip(&levels).any(|(level, lane)| is_edge(level.count, lane));
-        if passes_edges || self.shortest > 0 {
-            self.follow_edges(strikes, events);
+        let length = events.len() as i64;
+        let (begun, first) = ((strikes - self.block) as i64, strikes - self.first);
+        match &sums.ends {
+            Ends::Empty(empty) if self.shortest == 0 => {
+                for (((level, edges), lane), empty) in
+                    self.levels.iter().zip(&mut self.edges).zip(&sums.levels).zip(empty)
+                {
+                    // The states after events, less that at the end, and that before.
+                    let is_empty = |count: u64, end: u64| if count == 0 { end + 1 } else { 0 };
+                    let last = is_empty(level.count.wrapping_add_signed(lane.more), first + length as u64);
+                    let before = is_empty(level.count, first);
+                    edges.empty = edges.empty.wrapping_add(before).wrapping_sub(last).wrapping_add_signed(*empty);
+                }
+                if self.has_details {
+                    self.follow::<false>(strikes, events);
+                }
+            }
+            Ends::Untouched if self.shortest == 0 => {
+                if self.has_details {
+                    self.follow::<false>(strikes, events);
+                }
+            }
+            _ => self.follow::<true>(strikes, events),
         }
-        let (begun, length) = ((strikes - self.block) as i64, events.len() as i64);
-        for ((level, lane), joined) in self.levels.iter_mut().zip(&levels).zip(joined) {
+        for ((level, lane), joined) in self.levels.iter_mut().zip(&sums.levels).zip(sums.joined) {
             let (changes, squares) = lane.changes(level.count as i64, begun, length);
             level.count = level.count.wrapping_add_signed(lane.more);
             level.joined += joined;
             level.changes = level.changes.wrapping_add_signed(changes);
             level.squares = level.squares.wrapping_add_signed(squares);
         }
-        let (_, squares) = all.changes(self.more, begun, length);
-        self.more += all.more;
+        let (_, squares) = sums.all.changes(self.more, begun, length);
+        self.more += sums.all.more;
         self.more_squares += squares;
     }
 
@@ -156,18 +217,33 @@ impl Tally {
         }
     }
 
-    /// The shortest queue at each event of a block, and levels that get their first server, lose their last or hold all.
-    fn follow_edges(&mut self, strikes: u64, events: &[Event]) {
-        let mut counts = [0; NEAR + 1];
-        counts.iter_mut().zip(&self.levels).for_each(|(count, level)| *count = level.count);
-        for (strike, &event) in (strikes + 1..).zip(events) {
-            let index = event.index() as usize % (NEAR + 1);
-            let old = counts[index];
-            let new = old.wrapping_add_signed(event.step());
-            counts[index] = new;
-            self.sum_of_shortest += u64::from(self.shortest) * (event.0 & 1);
-            if old.min(new) == 0 || old.max(new) == self.servers {
-                self.pass_edge(index, old, new, strike);
+    /// Looks at each event of a block: for ranks and histograms, and for the ends of levels and the shortest queue, if they
+    /// are not known to stay.
+    fn follow<const ENDS: bool>(&mut self, strikes: u64, events: impl Iterator<Item = Met>) {
+        let servers = self.servers;
+        // Ranks go to the next of four counters each, so that none waits for what was just written.
+        let mut by_rank = [[0_u64; (RANKS + 1).next_power_of_two()]; 4];
+        let mut sum_of_ranks = 0;
+        for (strike, Met { event, below, count }) in (strikes + 1..).zip(events) {
+            let (index, jobs) = (event.index() as usize, event.0 & 1);
+            let fewer = servers - below;
+            sum_of_ranks += fewer & jobs.wrapping_neg();
+            by_rank[strike as usize % 4][fewer.min(RANKS as u64) as usize] += jobs;
+            if let Some(history) = self.histograms.get_mut(index) {
+                history.leave(count, strike);
+            }
+            if ENDS {
+                let new = count.wrapping_add_signed(event.step());
+                self.sum_of_shortest += u64::from(self.shortest) * jobs;
+                if (count.min(new) == 0 || count.max(new) == servers) && count != new {
+                    self.pass_edge(index, count, new, strike);
+                }
+            }
+        }
+        if let Some(ranks) = &mut self.ranks {
+            ranks.block_sum += sum_of_ranks;
+            for (rank, count) in ranks.counts.iter_mut().enumerate() {
+                *count += by_rank.iter().map(|by_rank| by_rank[rank]).sum::<u64>();
             }
         }
     }
@@ -175,14 +251,14 @@ impl Tally {
 
 impl Sums {
     /// Of a block of events; nothing if some are of levels that are not near, or lose jobs.
-    fn of(events: &[Event]) -> Option<Self> {
+    fn of(events: &[Event], tally: &Tally) -> Option<Self> {
         let all = events.iter().fold(0, |all, event| all | event.0);
-        let first = (all < 4 * WIDTH as u64).then(|| Self::in_eights::<1>(events)).flatten();
-        first.or_else(|| (all < WORDS as u64).then(|| Self::in_eights::<2>(events)).flatten())
+        let first = (all < 4 * WIDTH as u64).then(|| Self::in_eights::<1>(events, tally)).flatten();
+        first.or_else(|| (all < WORDS as u64).then(|| Self::in_eights::<2>(events, tally)).flatten())
     }
 
     /// In so many times eight lanes, if they are enough.
-    fn in_eights<const EIGHTS: usize>(events: &[Event]) -> Option<Self> {
+    fn in_eights<const EIGHTS: usize>(events: &[Event], tally: &Tally) -> Option<Self> {
         let zero = [f32x8::new([0.0; WIDTH]); EIGHTS];
         let (mut more, mut least, mut most, mut sum, mut squares) = (zero, zero, zero, zero, zero);
         let mut words = [0_u32; WORDS];
@@ -203,16 +279,19 @@ impl Sums {
         }
         let [more, least, most, sum, squares] =
             [more, least, most, sum, squares].map(|eights| eights.map(f32x8::to_array));
-        let lane = |lane: usize| {
-            let of = |eights: &[[f32; WIDTH]; EIGHTS]| eights.as_flattened()[lane] as i64;
-            let [more, least, most, sum, squares] = [&more, &least, &most, &sum, &squares].map(of);
-            Lane { more, least, most, sum, squares }
-        };
+        let of = |eights: &[[f32; WIDTH]; EIGHTS], lane: usize| eights.as_flattened()[lane] as i64;
+        let lane = |lane: usize| Lane { more: of(&more, lane), sum: of(&sum, lane), squares: of(&squares, lane) };
         let level = |level: usize| if level < Steps::<EIGHTS>::LEVELS { lane(level) } else { Lane::default() };
+        let is_touched = |index: usize| {
+            let count = tally.levels.get(index).map_or(0, |level| level.count) as i64;
+            let (least, most) = (count + of(&least, index), count + of(&most, index));
+            least < most && (least == 0 || most == tally.servers as i64)
+        };
         Some(Self {
             levels: std::array::from_fn(level),
             all: lane(Steps::<EIGHTS>::LEVELS),
             joined: std::array::from_fn(|level| u64::from(words[4 * level + 1])),
+            ends: if (0..Steps::<EIGHTS>::LEVELS).any(is_touched) { Ends::Touched } else { Ends::Untouched },
         })
     }
 }
@@ -228,10 +307,12 @@ mod tests {
     #[test]
     fn blocks_count_what_their_events_do() {
         let mut stream = Stream::new(7, 0, Component::Information);
-        for (servers, buffer) in [(1_usize, 3), (2, 20), (3, 6), (40, 9), (5_000, 7)] {
+        let cases = [(1_usize, 3), (2, 20), (3, 6), (40, 9), (5_000, 7)];
+        for ((servers, buffer), details) in cases.into_iter().flat_map(|case| [(case, false), (case, true)]) {
+            let wanted = Wanted { ranks: details, histograms: if details { 4 } else { 0 }, ..Wanted::default() };
             let busy = servers.div_ceil(2);
             let mut lengths: Vec<u32> = (0..servers).map(|server| u32::from(server < busy)).collect();
-            let mut blocks = Tally::new(servers as u64, &[busy as u64], 0.0, 1e9, Wanted::default());
+            let mut blocks = Tally::new(servers as u64, &[busy as u64], 0.0, 1e9, wanted);
             let mut singles = blocks.clone();
             let (mut strikes, mut lost) = (0, 0);
             for length in (1..=BLOCK).chain([BLOCK; 100]) {
@@ -249,6 +330,11 @@ mod tests {
                 blocks.count_block(strikes, &events);
                 singles.count_one_by_one(strikes, &events);
                 strikes += length as u64;
+                // A stay may be told in parts.
+                for tally in [&mut blocks, &mut singles] {
+                    let levels = tally.histograms.iter_mut().zip(&tally.levels);
+                    levels.for_each(|(history, level)| history.leave(level.count, strikes));
+                }
                 assert_eq!(format!("{blocks:?}"), format!("{singles:?}"), "{servers} servers, {strikes} strikes");
             }
             assert_eq!(blocks.counts()[1], lost, "{servers} servers");

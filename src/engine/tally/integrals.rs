@@ -26,7 +26,7 @@ impl Tally {
         self.histograms.iter().zip(&self.levels).zip(&self.edges).map(move |((history, level), edges)| {
             let mut history = history.clone();
             history.leave(level.count, self.last);
-            let mut times = history.times.map(|strikes| {
+            let mut times = history.into_times().map(|strikes| {
                 let mut time = Sum::default();
                 Total::add(&mut time, strikes as f64 * self.tick);
                 time

@@ -7,15 +7,16 @@
 
 mod block;
 mod bursts;
+mod history;
 mod integrals;
 
-pub(super) use block::{BLOCK, Event};
+pub(super) use block::{BLOCK, Ends, Event, Lane, Met, NEAR, Sums};
 pub use bursts::{BURST_SIZES, Bursts};
+use history::History;
 
 use super::Progress;
 use super::observer::MessageKind;
 use super::ticker::Steps;
-use crate::model::TimeHistogram;
 use crate::random::Stream;
 
 /// What is counted besides averages.
@@ -106,13 +107,6 @@ struct Edges {
     full: u64,
 }
 
-/// The time a level spent at each count.
-#[derive(Clone, Debug, Default)]
-struct History {
-    since: u64,
-    times: TimeHistogram<u64>,
-}
-
 /// Ranks up to this have a count of their own.
 pub const RANKS: usize = 10;
 
@@ -169,7 +163,7 @@ impl Tally {
         self.areas.push(Areas::default());
         self.edges.push(Edges { start: count, ..Edges::default() });
         if self.histograms.len() < self.histogram_levels {
-            self.histograms.push(History { since: self.first, ..History::default() });
+            self.histograms.push(History::new(self.first));
         }
     }
 
@@ -187,31 +181,37 @@ impl Tally {
         gaps: &Stream,
         mut count: impl FnMut(&mut Self, u64, u64) -> Result<(), E>,
     ) -> Result<(u64, Progress), E> {
-        let Steps { tick, mut strikes, before_end } = *steps;
-        if !self.is_used() {
-            (self.tick, self.first, self.last) = (tick, strikes, strikes);
-            self.before_middle = Some(((self.middle / tick).ceil() as u64).saturating_sub(1).max(strikes));
-            self.histograms.iter_mut().for_each(|history| history.since = strikes);
-            if let Some(bursts) = &mut self.bursts {
-                bursts.begin(tick, gaps);
-            }
-        }
-        let last = before_end.min(strikes.saturating_add(events));
-        let longest = self.longest_block();
-        loop {
-            if self.before_middle.is_some_and(|before| before <= strikes) {
-                self.pass_middle();
-            }
-            if strikes >= last {
-                let progress = if strikes >= before_end { Progress::Reached } else { Progress::Paused };
-                return Ok((strikes, progress));
-            }
-            let stop = last.min(self.before_middle.unwrap_or(last)).min(strikes.saturating_add(longest));
-            self.block = strikes;
+        self.begin(steps, gaps);
+        let (mut strikes, last) = (steps.strikes, steps.after(events));
+        while let Some(stop) = self.open_block(strikes, last) {
             count(self, strikes, stop)?;
             self.close_block(stop);
             strikes = stop;
         }
+        Ok((strikes, steps.progress(strikes)))
+    }
+
+    /// Counting begins, or goes on.
+    pub(super) fn begin(&mut self, steps: &Steps, gaps: &Stream) {
+        if !self.is_used() {
+            let Steps { tick, strikes, .. } = *steps;
+            (self.tick, self.first, self.last) = (tick, strikes, strikes);
+            self.before_middle = Some(((self.middle / tick).ceil() as u64).saturating_sub(1).max(strikes));
+            self.histograms.iter_mut().for_each(|history| history.begin(strikes));
+            if let Some(bursts) = &mut self.bursts {
+                bursts.begin(tick, gaps);
+            }
+        }
+    }
+
+    /// After so many strikes of `last` a block begins; returns its end, if it is not over with these.
+    pub(super) fn open_block(&mut self, strikes: u64, last: u64) -> Option<u64> {
+        if self.before_middle.is_some_and(|before| before <= strikes) {
+            self.pass_middle();
+        }
+        self.block = strikes;
+        let stop = last.min(self.before_middle.unwrap_or(last)).min(strikes.saturating_add(self.longest_block()));
+        (strikes < last).then_some(stop)
     }
 
     /// How many strikes a block may have: over T strikes a count of at most N changes by at most T, so the sum of
@@ -222,7 +222,7 @@ impl Tally {
     }
 
     /// The block is over: its sums go to those of all blocks.
-    fn close_block(&mut self, strikes: u64) {
+    pub(super) fn close_block(&mut self, strikes: u64) {
         let length = strikes - self.block;
         let changes = self.levels.iter().fold(0, |sum: u64, level| sum.wrapping_add(level.changes));
         for (level, areas) in self.levels.iter_mut().zip(&mut self.areas) {
@@ -384,14 +384,5 @@ impl Areas {
     fn add(&mut self, count: i128, strikes: u64, changes: i64, squares: i64) {
         self.area += count * i128::from(strikes) - i128::from(changes);
         self.squares += count * count * i128::from(strikes) - i128::from(squares);
-    }
-}
-
-impl History {
-    /// The level has been at a count until now.
-    #[inline(always)]
-    fn leave(&mut self, count: u64, strike: u64) {
-        self.times.add(count, strike - self.since);
-        self.since = strike;
     }
 }
