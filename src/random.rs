@@ -33,10 +33,12 @@ pub enum Component {
     Initial,
     /// How much happens within a stretch of real time, where an engine moves in equal steps.
     Gaps,
+    /// When and which of the messages arrives that take exponential times, where an engine does not draw these.
+    Flights,
 }
 
 /// The number of components.
-const COMPONENTS: usize = Component::Gaps as usize + 1;
+const COMPONENTS: usize = Component::Flights as usize + 1;
 
 /// The streams of one replication.
 #[derive(Clone, Debug)]

@@ -3,17 +3,33 @@
 use super::EngineError;
 use super::messages::Message;
 use super::observer::{MessageKind, Observer};
-use crate::model::System;
+use crate::model::{Law, System};
 use crate::policy::information::{Channel, InFlight, Overtaking, Periodic, Rules};
 use crate::policy::{Information, Need, Policy, Sampler, View};
 use crate::random::{Component, Stream, Streams};
 
 /// Takes messages that need time to where they wait.
 pub(super) trait Post {
+    /// Whether exponential times need not be drawn, as what is left of them has the same law at any time.
+    const IS_MEMORYLESS: bool = false;
+
     /// A message arrives after `delay`, which is above 0.
     fn post(&mut self, delay: f64, message: Message);
+    /// A message arrives after an exponential time with this mean, which is not drawn yet; for those that are memoryless.
+    fn post_memoryless(&mut self, _mean: f64, _message: Message) {
+        unreachable!("a time that is not drawn goes to those that are memoryless");
+    }
     /// A message that needed no time has overtaken those in flight from `server` to `dispatcher`.
     fn overtake(&mut self, server: u32, dispatcher: u32);
+}
+
+/// How long a message takes that is not lost.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// So long, which may be no time.
+    Takes(f64),
+    /// An exponential time with this mean, which nobody needs to know.
+    Memoryless(f64),
 }
 
 /// The estimates of all dispatchers and the rules that refresh them.
@@ -178,16 +194,17 @@ impl Beliefs {
     }
 
     #[inline]
-    fn push<O: Observer>(&mut self, now: f64, dispatcher: u32, queues: &View, post: &mut impl Post, observer: &mut O) {
+    fn push<P: Post, O: Observer>(&mut self, now: f64, dispatcher: u32, queues: &View, post: &mut P, observer: &mut O) {
         let Some(push) = &self.rules.push else { return };
         let Some(mut sampler) = self.push_sampler.take() else { return };
         if push.happens(&mut self.information_stream) {
             let joint = push.joint;
             let sample = sampler.draw(&mut self.information_stream);
             observer.sent(MessageKind::Push, self.per_probe * sample.len() as u64);
-            let fate = joint.then(|| self.fate(MessageKind::Push));
+            // What arrives together takes one time.
+            let fate = joint.then(|| self.fate(MessageKind::Push, false));
             for &server in sample {
-                let fate = fate.unwrap_or_else(|| self.fate(MessageKind::Push));
+                let fate = fate.unwrap_or_else(|| self.fate(MessageKind::Push, P::IS_MEMORYLESS));
                 self.send(now, dispatcher, server, queues.length(server), fate, post, observer);
             }
         }
@@ -196,12 +213,12 @@ impl Beliefs {
 
     /// A server that has completed work and now holds `length` jobs may report to a dispatcher.
     #[inline]
-    pub(super) fn report<O: Observer>(
+    pub(super) fn report<P: Post, O: Observer>(
         &mut self,
         now: f64,
         server: u32,
         length: u32,
-        post: &mut impl Post,
+        post: &mut P,
         observer: &mut O,
     ) {
         let stream = &mut self.information_stream;
@@ -214,22 +231,22 @@ impl Beliefs {
         };
         let dispatcher = if self.dispatchers == 1 { 0 } else { stream.below(u64::from(self.dispatchers)) as u32 };
         observer.sent(kind, 1);
-        let fate = self.fate(kind);
+        let fate = self.fate(kind, P::IS_MEMORYLESS);
         self.send(now, dispatcher, server, length, fate, post, observer);
     }
 
     /// A server reports its length to every dispatcher.
-    pub(super) fn report_to_all<O: Observer>(
+    pub(super) fn report_to_all<P: Post, O: Observer>(
         &mut self,
         now: f64,
         server: u32,
         length: u32,
-        post: &mut impl Post,
+        post: &mut P,
         observer: &mut O,
     ) {
         observer.sent(MessageKind::Periodic, u64::from(self.dispatchers));
         for dispatcher in 0..self.dispatchers {
-            let fate = self.fate(MessageKind::Periodic);
+            let fate = self.fate(MessageKind::Periodic, P::IS_MEMORYLESS);
             self.send(now, dispatcher, server, length, fate, post, observer);
         }
     }
@@ -251,9 +268,9 @@ impl Beliefs {
         self.set(now, 0, server, length, observer);
     }
 
-    /// How long a message takes; `None` if it is lost.
+    /// How long a message takes; `None` if it is lost. Exponential times are not drawn where that is not needed.
     #[inline]
-    fn fate(&mut self, kind: MessageKind) -> Option<f64> {
+    fn fate(&mut self, kind: MessageKind, memoryless: bool) -> Option<Fate> {
         let Channel { delay, loss } = match kind {
             MessageKind::Push => self.rules.push.as_ref()?.channel(),
             MessageKind::Pull => self.rules.pull.as_ref()?.channel(),
@@ -265,10 +282,13 @@ impl Beliefs {
             return None;
         }
         if delay.is_zero() {
-            return Some(0.0);
+            return Some(Fate::Takes(0.0));
+        }
+        if let (Law::Exponential(law), true) = (delay, memoryless) {
+            return Some(Fate::Memoryless(law.mean()));
         }
         let time = delay.sample(&mut self.delay_stream);
-        Some(if self.whole_slots { time.floor() } else { time })
+        Some(Fate::Takes(if self.whole_slots { time.floor() } else { time }))
     }
 
     /// Sends a message: lost, there at once, or on its way.
@@ -280,18 +300,20 @@ impl Beliefs {
         dispatcher: u32,
         server: u32,
         length: u32,
-        fate: Option<f64>,
+        fate: Option<Fate>,
         post: &mut impl Post,
         observer: &mut O,
     ) {
-        let Some(delay) = fate else { return };
+        let Some(fate) = fate else { return };
         let jobs_before = if self.jobs_sent.is_empty() { 0 } else { self.jobs_sent[self.pair(dispatcher, server)] };
         let message = Message { dispatcher, server, length, sent_at: now, jobs_before };
-        if delay > 0.0 {
-            post.post(delay, message);
-        } else {
-            post.overtake(server, dispatcher);
-            self.deliver(now, message, observer);
+        match fate {
+            Fate::Memoryless(mean) => post.post_memoryless(mean, message),
+            Fate::Takes(delay) if delay > 0.0 => post.post(delay, message),
+            Fate::Takes(_) => {
+                post.overtake(server, dispatcher);
+                self.deliver(now, message, observer);
+            }
         }
     }
 

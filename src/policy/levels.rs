@@ -141,7 +141,11 @@ impl Levels {
 
     /// Nobody is at the smallest length any more.
     fn rise(&mut self) {
-        let empty = self.start.partition_point(|&start| start == 0) - 1;
+        let mut empty = (self.base - self.floor) as usize;
+        // Mostly the next length is somebody's.
+        while self.start.get(empty + 1) == Some(&0) {
+            empty += 1;
+        }
         self.base = self.floor + empty as u32;
         if empty > SPARE + self.start.len() / 2 {
             self.start.drain(..empty);

@@ -133,7 +133,7 @@ impl<'a> ClockEngine<'a> {
                 streams.take(Component::Arrivals),
             ),
             odds: Odds::new(servers, system.arrivals.rate),
-            agenda: Agenda::new(beliefs.can_be_overtaken()),
+            agenda: Agenda::new(beliefs.can_be_overtaken(), streams.take(Component::Flights)),
             beliefs,
             offer_stream: streams.take(Component::Sizes),
             dispatcher_stream: streams.take(Component::Dispatchers),

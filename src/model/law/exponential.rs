@@ -25,7 +25,7 @@ impl Exponential {
         self.mean.get() * stream.exponential()
     }
 
-    pub(super) fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.mean.get()
     }
 
