@@ -92,6 +92,9 @@ impl Counting<'_> {
     }
 }
 
+/// From so many servers on one is seldom met again before what was written to it can be read.
+const MANY: u64 = 256;
+
 /// From so many servers on their lengths are looked at in bytes, which stay nearer than words.
 const FAR: usize = 4096;
 
@@ -152,7 +155,7 @@ impl Course<'_> {
     /// Goes on to the last strike, or to one at which a job would join more jobs than a cell holds: where and how many.
     fn run<C: Cell>(&mut self, lengths: &mut [C]) -> Option<(u32, u32)> {
         let servers = lengths.len() as u64;
-        if servers >= FAR as u64 && servers < MOST_SERVERS && self.tally.wants_sums_only() {
+        if (MANY..MOST_SERVERS).contains(&servers) && self.tally.wants_sums_only() {
             return self.run_in_blocks(lengths);
         }
         let buffer = self.buffer.unwrap_or(u32::MAX).min(C::MOST);

@@ -3,8 +3,9 @@
 //! The queue lengths are a Markov chain, and so is the chain that is watched whenever one aggregated clock strikes
 //! (uniformisation: Jensen 1953). It strikes at the rate `lambda_sum + mu_sum`; each time it offers an arrival, or a
 //! service at one of the servers, in proportion to their rates, and a service offered to an idle server is lost. No
-//! calendar of departures is kept, an event costs O(1) besides what the policy takes, and a server its length. What
-//! else has a time of its own (messages on their way, periodic reports) waits in an agenda.
+//! calendar of departures is kept, an event costs O(1) besides what the policy takes, and a server its length. What else
+//! has a time of its own (messages on their way, periodic reports) waits in an agenda; of messages that take exponential
+//! times only the first arrival of all is known there, as what is left of such times is exponential, too.
 //!
 //! # Delays
 //! Sizes are not drawn when jobs arrive, and need not be: a job that joins a first-come first-served queue with k jobs

@@ -7,6 +7,9 @@
 //! uniform. Delays, holding times and their sources are those of the [clock](super::clock): a job that finds k others
 //! waits an Erlang time of k stages, so the law of the delays is computed from what jobs find.
 //!
+//! Where arrivals join by rank and all is counted, replications move on side by side
+//! ([`OccupancyEngine::run_together`]).
+//!
 //! No server has a name here: [`NOBODY`] stands for it in what observers hear.
 
 mod counts;
