@@ -1,8 +1,6 @@
-//! Counting in a tally: in a loop of its own where there is nothing but arrivals and services of equal servers, and by
-//! listening to the engine where dispatchers have estimates, too.
+//! Counting in a tally where there is nothing but arrivals and services of equal servers, in a loop that knows the strategy.
 
 use crate::engine::ahead::{Ahead, MOST_SERVERS};
-use crate::engine::observer::{Blocked, Dispatched, LengthChange, MessageKind, Observer};
 use crate::engine::odds::Equal;
 use crate::engine::tally::{BLOCK, Event, Tally};
 use crate::model::System;
@@ -244,54 +242,6 @@ impl Course<'_> {
     fn join(&mut self, found: u32) {
         self.tally.join(found, self.strike);
         self.more += 1;
-    }
-}
-
-/// What happens at strikes, told to a tally.
-pub(super) struct Told<'a> {
-    tally: &'a mut Tally,
-    strike: u64,
-    /// What the last job found.
-    found: u32,
-}
-
-impl<'a> Told<'a> {
-    pub(super) fn new(tally: &'a mut Tally) -> Self {
-        Self { tally, strike: 0, found: 0 }
-    }
-
-    /// The clock has struck so often.
-    #[inline]
-    pub(super) fn go_on(&mut self, strike: u64) {
-        self.strike = strike;
-    }
-}
-
-impl Observer for Told<'_> {
-    #[inline]
-    fn dispatched(&mut self, dispatched: &Dispatched) {
-        self.found = dispatched.found;
-        self.tally.dispatch(dispatched.dispatcher);
-        self.tally.choose(dispatched.server, self.strike);
-    }
-
-    #[inline]
-    fn blocked(&mut self, _: &Blocked) {
-        self.tally.block(self.found);
-    }
-
-    #[inline]
-    fn length_changed(&mut self, change: &LengthChange) {
-        if change.new > change.old {
-            self.tally.join(change.old, self.strike);
-        } else {
-            self.tally.leave(change.old, self.strike);
-        }
-    }
-
-    #[inline]
-    fn sent(&mut self, kind: MessageKind, count: u64) {
-        self.tally.send(kind, count);
     }
 }
 

@@ -24,6 +24,7 @@
 
 mod agenda;
 mod counting;
+mod informed;
 
 use super::beliefs::Beliefs;
 use super::observer::{Admitted, Blocked, Dispatched, Joined, LengthChange, MessageKind, Observer, Snapshot};
@@ -38,7 +39,8 @@ use crate::policy::information::{Information, Phase};
 use crate::policy::{Need, Policy, View};
 use crate::random::{Component, Stream, Streams};
 use agenda::{Agenda, Due, Query};
-use counting::{Counting, Told};
+use counting::Counting;
+use informed::Informed;
 
 /// The most strikes that are counted before anyone can ask for a pause: less than a second's worth.
 const MOST_AT_ONCE: u64 = 1 << 22;
@@ -283,15 +285,28 @@ impl<'a> ClockEngine<'a> {
         counted.map_err(|server| EngineError::LengthOverflow { time: self.now, server })
     }
 
-    /// Lets the tally hear what happens from one strike to another.
-    fn count_told(&mut self, tick: f64, tally: &mut Tally, from: u64, to: u64) -> Result<(), EngineError> {
-        let mut told = Told::new(tally);
-        for strike in from + 1..=to {
-            self.now = strike as f64 * tick;
-            told.go_on(strike);
-            self.strike(&mut told)?;
-        }
-        Ok(())
+    /// Counts from one strike to another where dispatchers have estimates, or it matters who they are.
+    fn count_informed(&mut self, tick: f64, tally: &mut Tally, from: u64, to: u64) -> Result<(), EngineError> {
+        let &mut Self { system, lengths_asked, per_probe, .. } = self;
+        let Self { chooser, odds, queues, beliefs, agenda, .. } = self;
+        let (offers, choices, shares) =
+            (&mut self.offer_stream, &mut self.dispatch_stream, &mut self.dispatcher_stream);
+        chooser.with(Informed {
+            system,
+            odds,
+            queues,
+            beliefs,
+            agenda,
+            offers,
+            choices,
+            shares,
+            lengths_asked,
+            per_probe,
+            tally,
+            tick,
+            from,
+            to,
+        })
     }
 
     /// What was on the agenda happens.
@@ -330,7 +345,7 @@ impl Engine for ClockEngine<'_> {
             let events = if is_fast { events.max(self.system.servers.len().min(MOST_AT_ONCE)) } else { events };
             let (strikes, progress) = tally.count(&steps, events, &gaps, |tally, from, to| match odds {
                 Some(odds) => self.count_plainly(odds, tally, from, to),
-                None => self.count_told(steps.tick, tally, from, to),
+                None => self.count_informed(steps.tick, tally, from, to),
             })?;
             self.ticker.set_strikes(strikes);
             self.now = if progress == Progress::Reached { end } else { strikes as f64 * steps.tick };
