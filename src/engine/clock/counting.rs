@@ -90,8 +90,8 @@ impl Counting<'_> {
     }
 }
 
-/// From so many servers on one is seldom met again before what was written to it can be read.
-const MANY: u64 = 256;
+/// Of fewer servers, one is often met again before what was written to it can be read, and blocks are not quicker.
+const SOME: u64 = 64;
 
 /// From so many servers on their lengths are looked at in bytes, which stay nearer than words.
 const FAR: usize = 4096;
@@ -153,8 +153,11 @@ impl Course<'_> {
     /// Goes on to the last strike, or to one at which a job would join more jobs than a cell holds: where and how many.
     fn run<C: Cell>(&mut self, lengths: &mut [C]) -> Option<(u32, u32)> {
         let servers = lengths.len() as u64;
-        if (MANY..MOST_SERVERS).contains(&servers) && self.tally.wants_sums_only() {
-            return self.run_in_blocks(lengths);
+        if (SOME..MOST_SERVERS).contains(&servers) && self.tally.wants_sums_only() {
+            let full = self.run_in_blocks(lengths, lengths.len() >= FAR);
+            if full.is_some() || self.strike == self.to {
+                return full;
+            }
         }
         let buffer = self.buffer.unwrap_or(u32::MAX).min(C::MOST);
         // Streams of its own stay in registers.
@@ -194,15 +197,15 @@ impl Course<'_> {
         full
     }
 
-    /// The same in blocks and without branches that cannot be foretold. Of few servers, one would often be met again before
-    /// what was written to it can be read.
-    fn run_in_blocks<C: Cell>(&mut self, lengths: &mut [C]) -> Option<(u32, u32)> {
+    /// The same in blocks and without branches that cannot be foretold, always or as long as they are easy to sum.
+    fn run_in_blocks<C: Cell>(&mut self, lengths: &mut [C], always: bool) -> Option<(u32, u32)> {
         let before = self.tally.inside();
         let limit = self.buffer.unwrap_or(u32::MAX).min(C::MOST);
         let mut ahead = Ahead::new(self.odds, self.pairs, self.offers, self.choices);
         let mut events = [Event::NOTHING; BLOCK];
         let mut full = None;
-        while self.strike < self.to && full.is_none() {
+        let mut easy = true;
+        while self.strike < self.to && full.is_none() && (always || easy) {
             let drawn = ahead.draw(self.to - self.strike);
             if lengths.len() >= BEYOND {
                 // Brought near all at once, instead of one after the other.
@@ -227,7 +230,7 @@ impl Course<'_> {
                 }
                 done += 1;
             }
-            self.tally.count_block(self.strike, &events[..done]);
+            easy = self.tally.count_block(self.strike, &events[..done]);
             self.strike += done as u64;
             if full.is_some() {
                 ahead.go_back(done + 1);
@@ -253,7 +256,7 @@ mod tests {
     use crate::random::{Component, Streams};
 
     fn go_on<C: Cell>(course: &mut Course<'_>, lengths: &mut [C], in_blocks: bool) -> Option<(u32, u32)> {
-        if in_blocks { course.run_in_blocks(lengths) } else { course.run(lengths) }
+        if in_blocks { course.run_in_blocks(lengths, true) } else { course.run(lengths) }
     }
 
     /// Bytes and words make one course, in blocks or not, up to a job that finds 255 others and after it.

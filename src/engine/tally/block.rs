@@ -6,7 +6,7 @@
 //! jobs. No sum waits for what was just written to memory, and no branch depends on what happens.
 
 use super::{RANKS, Tally};
-use wide::f32x8;
+use wide::{CmpEq, f32x8};
 
 /// The most events in a block: the sum of the squares of the first 256 numbers is below 2^24.
 pub(in crate::engine) const BLOCK: usize = 256;
@@ -139,10 +139,11 @@ impl<const EIGHTS: usize> Steps<EIGHTS> {
 }
 
 impl Tally {
-    /// Counts a block of events, at most [`BLOCK`], one at each strike after those that have been.
-    pub(in crate::engine) fn count_block(&mut self, strikes: u64, events: &[Event]) {
+    /// Counts a block of events, at most [`BLOCK`], one at each strike after those that have been. Whether that was easy: few
+    /// levels changed, and a server is idle, so that the shortest queue need not be looked at.
+    pub(in crate::engine) fn count_block(&mut self, strikes: u64, events: &[Event]) -> bool {
         match Sums::of(events, self) {
-            Some(sums) => {
+            Some((sums, few)) => {
                 // All servers hold at least no job.
                 let mut counts = [0; NEAR + 2];
                 counts[0] = self.servers;
@@ -154,8 +155,12 @@ impl Tally {
                     met
                 });
                 self.count_sums(strikes, &sums, met);
+                few && self.shortest == 0
             }
-            None => self.count_one_by_one(strikes, events),
+            None => {
+                self.count_one_by_one(strikes, events);
+                false
+            }
         }
     }
 
@@ -249,18 +254,43 @@ impl Tally {
     }
 }
 
+/// Sums a block of events for a tally, if it can, and tells whether the ends of levels were touched.
+type Summing = fn(&[Event], &Tally) -> Option<(Sums, bool)>;
+
 impl Sums {
-    /// Of a block of events; nothing if some are of levels that are not near, or lose jobs.
-    fn of(events: &[Event], tally: &Tally) -> Option<Self> {
+    /// Of a block of events, and whether its levels were so few that eight lanes were enough; nothing if some are of levels that
+    /// are not near, or lose jobs.
+    fn of(events: &[Event], tally: &mut Tally) -> Option<(Self, bool)> {
         let all = events.iter().fold(0, |all, event| all | event.0);
-        let first = (all < 4 * WIDTH as u64).then(|| Self::in_eights::<1>(events, tally)).flatten();
-        first.or_else(|| (all < WORDS as u64).then(|| Self::in_eights::<2>(events, tally)).flatten())
+        let (few, near) = (all < 4 * WIDTH as u64, all < WORDS as u64);
+        // What happened at the ends of levels in the last block is likely to happen again.
+        let (one, two): (Summing, Summing) = if tally.touched {
+            (Self::in_eights::<1, true>, Self::in_eights::<2, true>)
+        } else {
+            (Self::in_eights::<1, false>, Self::in_eights::<2, false>)
+        };
+        let first = if few { one(events, tally) } else { None };
+        let few = first.is_some();
+        let (sums, touched) = match first {
+            None if near => two(events, tally)?,
+            first => first?,
+        };
+        tally.touched = touched;
+        Some((sums, few))
     }
 
-    /// In so many times eight lanes, if they are enough.
-    fn in_eights<const EIGHTS: usize>(events: &[Event], tally: &Tally) -> Option<Self> {
+    /// In so many times eight lanes, if they are enough, and whether the ends of levels were touched: it is counted how long
+    /// levels held nobody, or only said that it must be looked at.
+    fn in_eights<const EIGHTS: usize, const ENDS: bool>(events: &[Event], tally: &Tally) -> Option<(Self, bool)> {
         let zero = [f32x8::new([0.0; WIDTH]); EIGHTS];
+        let one = f32x8::new([1.0; WIDTH]);
         let (mut more, mut least, mut most, mut sum, mut squares) = (zero, zero, zero, zero, zero);
+        let mut empty = zero;
+        // Counts too large to be told exactly are beyond what a block takes away.
+        let mut none = zero.map(f32x8::to_array);
+        let levels = none.as_flattened_mut().iter_mut().zip(&tally.levels);
+        levels.for_each(|(none, level)| *none = -(level.count as f32));
+        let none = none.map(f32x8::new);
         let mut words = [0_u32; WORDS];
         for event in events {
             let word = event.0 as usize % WORDS;
@@ -268,31 +298,54 @@ impl Sums {
             let steps = &Steps::<EIGHTS>::BY_WORD[word];
             for eight in 0..EIGHTS {
                 more[eight] += steps[eight];
-                least[eight] = least[eight].fast_min(more[eight]);
                 most[eight] = most[eight].fast_max(more[eight]);
                 sum[eight] += more[eight];
                 squares[eight] += more[eight] * more[eight];
+                if ENDS {
+                    empty[eight] += more[eight].cmp_eq(none[eight]) & one;
+                } else {
+                    least[eight] = least[eight].fast_min(more[eight]);
+                }
             }
         }
         if words[4 * Steps::<EIGHTS>::LEVELS..].iter().any(|&events| events > 0) {
             return None;
         }
-        let [more, least, most, sum, squares] =
-            [more, least, most, sum, squares].map(|eights| eights.map(f32x8::to_array));
+        let [more, least, most, sum, squares, empty] =
+            [more, least, most, sum, squares, empty].map(|eights| eights.map(f32x8::to_array));
         let of = |eights: &[[f32; WIDTH]; EIGHTS], lane: usize| eights.as_flattened()[lane] as i64;
         let lane = |lane: usize| Lane { more: of(&more, lane), sum: of(&sum, lane), squares: of(&squares, lane) };
-        let level = |level: usize| if level < Steps::<EIGHTS>::LEVELS { lane(level) } else { Lane::default() };
-        let is_touched = |index: usize| {
-            let count = tally.levels.get(index).map_or(0, |level| level.count) as i64;
-            let (least, most) = (count + of(&least, index), count + of(&most, index));
-            least < most && (least == 0 || most == tally.servers as i64)
+        let is_summed = |level: usize| level < Steps::<EIGHTS>::LEVELS;
+        let count = |index: usize| tally.levels.get(index).map_or(0, |level| level.count) as i64;
+        let mut touched = (false, false);
+        for index in 0..Steps::<EIGHTS>::LEVELS {
+            let (before, most) = (count(index), of(&most, index));
+            touched.0 |= match (ENDS, before) {
+                (true, 0) => of(&empty, index) < events.len() as i64,
+                (true, _) => of(&empty, index) > 0,
+                (false, 0) => most > 0,
+                (false, _) => before + of(&least, index) == 0,
+            };
+            // One that holds all from the start is seen by the shortest queue.
+            touched.1 |= most > 0 && before + most == tally.servers as i64;
+        }
+        let empty = |level: usize| match (is_summed(level), count(level)) {
+            (true, _) => of(&empty, level),
+            // What is not summed has not changed.
+            (false, 0) => events.len() as i64,
+            (false, _) => 0,
         };
-        Some(Self {
-            levels: std::array::from_fn(level),
+        let sums = Self {
+            levels: std::array::from_fn(|level| if is_summed(level) { lane(level) } else { Lane::default() }),
             all: lane(Steps::<EIGHTS>::LEVELS),
             joined: std::array::from_fn(|level| u64::from(words[4 * level + 1])),
-            ends: if (0..Steps::<EIGHTS>::LEVELS).any(is_touched) { Ends::Touched } else { Ends::Untouched },
-        })
+            ends: match touched {
+                (false, false) => Ends::Untouched,
+                (true, false) if ENDS => Ends::Empty(std::array::from_fn(empty)),
+                _ => Ends::Touched,
+            },
+        };
+        Some((sums, touched.0))
     }
 }
 
@@ -330,6 +383,7 @@ mod tests {
                 blocks.count_block(strikes, &events);
                 singles.count_one_by_one(strikes, &events);
                 strikes += length as u64;
+                singles.touched = blocks.touched;
                 // A stay may be told in parts.
                 for tally in [&mut blocks, &mut singles] {
                     let levels = tally.histograms.iter_mut().zip(&tally.levels);

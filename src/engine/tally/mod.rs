@@ -77,6 +77,8 @@ pub struct Tally {
     dispatchers: Vec<u64>,
     /// Whether a change is more than sums: ranks or histograms.
     has_details: bool,
+    /// Whether levels got their first server or lost their last in the last block that was summed.
+    touched: bool,
 }
 
 /// The number of servers with at least so many jobs.
@@ -153,6 +155,7 @@ impl Tally {
             sent: [0; MessageKind::ALL.len()],
             dispatchers: vec![0; wanted.dispatchers],
             has_details: wanted.ranks || wanted.histograms > 0,
+            touched: false,
         };
         at_least.iter().for_each(|&count| tally.add_level(count));
         tally
