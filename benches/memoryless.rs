@@ -4,7 +4,7 @@
 //! Each measurement steps a system on that starts from its fixed point. Compare only numbers of one run.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use herdsim::engine::{ClockEngine, Engine, Holding, Observer, OccupancyEngine, Unobserved};
+use herdsim::engine::{ClockEngine, Engine, Holding, LANES, Observer, OccupancyEngine, Unobserved};
 use herdsim::measure::Probes;
 use herdsim::scenario::Plan;
 use std::hint::black_box;
@@ -98,5 +98,52 @@ fn policies(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, supermarket_model, policies);
+/// What an engine counts by itself, of one replication and of some side by side.
+fn counted(c: &mut Criterion) {
+    let mut group = c.benchmark_group("memoryless: counted, supermarket d=2 load=0.9");
+    group.sample_size(20);
+    for (name, measure) in [("s_k averages", MEASURES[0].1), ("everything but bursts", MEASURES[2].1)] {
+        for servers in [100, 10_000, 1_000_000, 1_000_000_000] {
+            let plan = plan("occupancy", servers, TWO, measure);
+            let counting = |engine: &OccupancyEngine<'_>| {
+                probes(&plan, engine).counting(plan.policy.messages_per_choice(&plan.system.servers))
+            };
+            let mut engines = [0, 1, 2, 3].map(|replication| {
+                OccupancyEngine::new(&plan.system, &plan.policy, Holding::Expected, 1, replication).expect("it starts")
+            });
+            let warm = 5_000_000.0 / f64::from(servers);
+            for engine in &mut engines {
+                let mut nothing = counting(engine);
+                engine.run_until(warm.min(40.0), u64::MAX, &mut nothing).expect("lengths stay small");
+            }
+            let mut observers = engines.each_ref().map(counting);
+            group.throughput(Throughput::Elements(LANES as u64 * STRIKES));
+            group.bench_function(BenchmarkId::new(format!("occupancy side by side, {name}"), servers), |b| {
+                b.iter(|| {
+                    OccupancyEngine::run_together(black_box(&mut engines), f64::INFINITY, STRIKES, &mut observers)
+                        .expect("lengths stay small")
+                });
+            });
+            let [engine, ..] = &mut engines;
+            let [observer, ..] = &mut observers;
+            group.throughput(Throughput::Elements(STRIKES));
+            group.bench_function(BenchmarkId::new(format!("occupancy, {name}"), servers), |b| {
+                b.iter(|| step(black_box(engine), observer));
+            });
+        }
+        for servers in [100, 10_000, 1_000_000] {
+            let plan = plan("clock", servers, TWO, measure);
+            let mut engine = ClockEngine::new(&plan.system, &plan.policy, Holding::Expected, 1, 0).expect("it starts");
+            engine.run_until(40.0, u64::MAX, &mut Unobserved).expect("lengths stay small");
+            let mut observer = probes(&plan, &engine).counting(plan.policy.messages_per_choice(&plan.system.servers));
+            group.throughput(Throughput::Elements(STRIKES));
+            group.bench_function(BenchmarkId::new(format!("clock, {name}"), servers), |b| {
+                b.iter(|| step(black_box(&mut engine), &mut observer));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, supermarket_model, counted, policies);
 criterion_main!(benches);

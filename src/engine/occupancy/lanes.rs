@@ -49,15 +49,16 @@ struct State {
 
 /// The states after each strike of a block, and what each did, in the words of [`Event`].
 struct Course {
-    /// Before the block and after each strike: servers with at least no jobs, which are all, with at least 1, 2, ... and
-    /// nothing more.
-    levels: [[i32x4; LENGTH + 1]; ROWS],
+    /// Before the block and after each strike: servers with at least no jobs, which are all, with at least 1, 2, ...
+    levels: [[i32x4; LENGTH + 1]; AT_ONCE + 1],
     all: [i32x4; LENGTH + 1],
     words: [i32x4; LENGTH],
+    /// What the count of level [`HIGH`] has been, bit by bit.
+    high: i32x4,
 }
 
-/// A power of two above the number of levels.
-const ROWS: usize = (AT_ONCE + 1).next_power_of_two();
+/// From this level on, by its index, levels are often empty, and need not be summed then.
+const HIGH: usize = AT_ONCE - 2;
 
 /// One strike of each replication.
 struct Strike {
@@ -127,9 +128,10 @@ impl Course {
     #[inline(always)]
     fn met(&self, place: usize, lane: usize) -> Met {
         let event = Event::of_word(self.words[place].as_array_ref()[lane]);
-        let count = |level: usize| self.levels[level % ROWS][place].as_array_ref()[lane] as u64;
-        let index = event.index() as usize;
-        Met { event, below: count(index), count: count(index + 1) }
+        let index = event.index() as usize % AT_ONCE;
+        let [below, count] =
+            [index, index + 1].map(|level| self.levels[level][place].as_array_ref()[lane] as u32 as u64);
+        Met { event, below, count }
     }
 }
 
@@ -137,7 +139,7 @@ impl Course {
 /// place, or the end. A function of its own, so that the levels stay in registers.
 #[inline(never)]
 fn glide(now: &mut State, strikes: &[[u32; LANES]], course: &mut Course, from: usize) -> usize {
-    let mut state = *now;
+    let (mut state, mut high) = (*now, now.levels[HIGH]);
     let mut place = from;
     for &strike in &strikes[from..] {
         let strike = Strike::new(strike);
@@ -147,9 +149,11 @@ fn glide(now: &mut State, strikes: &[[u32; LANES]], course: &mut Course, from: u
         }
         let words = state.meet(&strike, &holds, i32x4::splat(0));
         course.note(place, words, &state);
+        high |= state.levels[HIGH];
         place += 1;
     }
     *now = state;
+    course.high |= high;
     place
 }
 
@@ -169,6 +173,7 @@ impl Lanes {
                 levels: std::array::from_fn(|level| [if level == 0 { all } else { zero }; LENGTH + 1]),
                 all: [zero; LENGTH + 1],
                 words: [zero; LENGTH],
+                high: zero,
             }),
             long: Default::default(),
         }
@@ -189,6 +194,7 @@ impl Lanes {
                 self.draw(lane, length, odds, engine);
             }
             self.course.stand(0, &self.now);
+            self.course.high = i32x4::splat(0);
             self.advance(length, engines.each_mut().map(|engine| &mut engine.counts));
             self.tell(length, engines, tallies, done);
             done += length as u64;
@@ -225,6 +231,7 @@ impl Lanes {
                 });
                 let leaves_near = met.map(|met| -i32::from(met.is_some_and(|(_, leaves_near)| leaves_near)));
                 course.note(done, now.meet(&strike, &holds, i32x4::new(leaves_near)), now);
+                course.high |= now.levels[HIGH];
                 for (long, met) in long.iter_mut().zip(met) {
                     long.extend(met.map(|(event, _)| (done, event)));
                 }
@@ -242,8 +249,15 @@ impl Lanes {
         tallies: &mut [&mut Tally; LANES],
         strikes: u64,
     ) {
-        let sum = |course: &[i32x4; LENGTH + 1]| Summed::of(&course[..=length], self.servers as i32);
-        let levels: [Summed; AT_ONCE] = std::array::from_fn(|k| sum(&self.course.levels[k + 1]));
+        let Course { levels, high, .. } = &*self.course;
+        let are_empty = *high == i32x4::splat(0);
+        let levels: [Summed; AT_ONCE] = std::array::from_fn(|k| {
+            if k >= HIGH && are_empty {
+                Summed::empty(length)
+            } else {
+                Summed::of(&levels[k + 1][..=length], self.servers as i32)
+            }
+        });
         let all = Summed::of_all(&self.course.all[..=length]);
         for (lane, tally) in tallies.iter_mut().enumerate() {
             if self.long[lane].is_empty() {
@@ -316,6 +330,13 @@ impl Summed {
         } else {
             Self::of_course::<true, true>(course, servers)
         }
+    }
+
+    /// Of a level that nobody reaches in so many strikes.
+    fn empty(length: usize) -> Self {
+        let zero = i32x4::splat(0);
+        let empty = i32x4::splat(length as i32);
+        Self { more: zero, sum: zero, squares: f32x4::splat(0.0), empty, full: zero, joined: zero }
     }
 
     /// Without what only levels have.
