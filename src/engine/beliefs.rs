@@ -4,9 +4,10 @@ use super::EngineError;
 use super::messages::Message;
 use super::observer::{MessageKind, Observer};
 use crate::model::{Law, System};
-use crate::policy::information::{Channel, InFlight, Overtaking, Periodic, Rules};
+use crate::policy::information::{Channel, InFlight, OnIdle, Overtaking, Periodic, Pull, Rules};
 use crate::policy::{Information, Need, Policy, Sampler, View};
-use crate::random::{Component, Stream, Streams};
+use crate::random::{Component, Foreseen, Stream, Streams, split};
+use std::hint::black_box;
 
 /// Takes messages that need time to where they wait.
 pub(super) trait Post {
@@ -47,7 +48,10 @@ pub(super) struct Beliefs {
     push_sampler: Option<Sampler>,
     /// Whether a message takes whole slots only.
     whole_slots: bool,
+    /// The probability that a report is lost; pull and on_idle do not go together.
+    report_loss: f64,
     information_stream: Stream,
+    reports: Foreseen,
     delay_stream: Stream,
     loss_stream: Stream,
 }
@@ -69,7 +73,9 @@ impl Beliefs {
         };
         let views = vec![View::estimates(lengths, need, servers); copies as usize];
         let count_own_jobs = policy.count_own_jobs && local && copies > 0;
-        let replay = count_own_jobs && rules.in_flight == InFlight::Replay;
+        let replay = count_own_jobs && rules.in_flight == InFlight::Replay && !policy.information.is_prompt();
+        let channel = rules.pull.as_ref().map(Pull::channel).or(rules.on_idle.as_ref().map(OnIdle::channel));
+        let report_loss = channel.map_or(0.0, |channel| channel.loss);
         Self {
             count_own_jobs,
             per_probe: policy.per_probe,
@@ -78,9 +84,11 @@ impl Beliefs {
             rules,
             views,
             whole_slots: false,
+            report_loss,
             servers: servers.numbered() as usize,
             dispatchers,
             information_stream: streams.take(Component::Information),
+            reports: Foreseen::new(streams.take(Component::Reports)),
             delay_stream: streams.take(Component::Delays),
             loss_stream: streams.take(Component::Losses),
         }
@@ -129,6 +137,12 @@ impl Beliefs {
         }
     }
 
+    /// Whether nobody but the servers themselves needs the true lengths: dispatchers choose by estimates in which they count
+    /// their own jobs, and ask no server.
+    pub(super) fn hide_the_truth(&self) -> bool {
+        self.count_own_jobs && self.push_sampler.is_none()
+    }
+
     /// The time until the next periodic report.
     pub(super) fn draw_period(&mut self) -> f64 {
         match &self.rules.periodic {
@@ -143,6 +157,17 @@ impl Beliefs {
             Some(periodic) => periodic.period.mean() * self.information_stream.uniform(),
             None => f64::INFINITY,
         }
+    }
+
+    /// Whether dispatchers count their own jobs.
+    pub(super) fn count_own_jobs(&self) -> bool {
+        self.count_own_jobs
+    }
+
+    /// What `dispatcher` believes, which changes as it counts a job of its own; for those that count them.
+    #[inline(always)]
+    pub(super) fn own_view(&mut self, dispatcher: u32) -> &mut View {
+        &mut self.views[dispatcher as usize]
     }
 
     /// A dispatcher has sent `jobs` to a server.
@@ -221,18 +246,42 @@ impl Beliefs {
         post: &mut P,
         observer: &mut O,
     ) {
-        let stream = &mut self.information_stream;
-        let kind = if self.rules.pull.as_ref().is_some_and(|pull| pull.happens(length, stream)) {
-            MessageKind::Pull
-        } else if length == 0 && self.rules.on_idle.is_some() {
-            MessageKind::OnIdle
-        } else {
-            return;
-        };
-        let dispatcher = if self.dispatchers == 1 { 0 } else { stream.below(u64::from(self.dispatchers)) as u32 };
+        let Some((kind, dispatcher)) = self.draw_report(length) else { return };
         observer.sent(kind, 1);
         let fate = self.fate(kind, P::IS_MEMORYLESS);
         self.send(now, dispatcher, server, length, fate, post, observer);
+    }
+
+    /// The same where nothing takes time and nobody looks on but to count messages.
+    #[inline(always)]
+    pub(super) fn report_at_once(&mut self, server: u32, length: u32, observer: &mut impl Observer) {
+        let Some((kind, dispatcher)) = self.draw_report(length) else { return };
+        observer.sent(kind, 1);
+        if self.report_loss == 0.0 || !self.loss_stream.chance(self.report_loss) {
+            self.views[dispatcher as usize].set(server, length);
+        }
+    }
+
+    /// Whether a server that has completed work and now holds `length` jobs reports, and to whom.
+    #[inline(always)]
+    fn draw_report(&mut self, length: u32) -> Option<(MessageKind, u32)> {
+        if let Some(pull) = &self.rules.pull {
+            let drawn = pull.draw(length, self.dispatchers, self.reports.bits());
+            return drawn.map(|dispatcher| (MessageKind::Pull, dispatcher));
+        }
+        (length == 0 && self.rules.on_idle.is_some())
+            .then(|| (MessageKind::OnIdle, split(self.reports.bits(), self.dispatchers).0))
+    }
+
+    /// Has a look at what dispatchers believe about servers that are about to complete jobs and will then hold so many, so that
+    /// it is near when they report. There may be up to so many of them.
+    pub(super) fn look_ahead(&mut self, most: usize, completions: impl Iterator<Item = (u32, u32)>) {
+        let Some(pull) = &self.rules.pull else { return };
+        for (&bits, (server, length)) in self.reports.see(most).iter().zip(completions) {
+            if let Some(dispatcher) = pull.draw(length, self.dispatchers, bits) {
+                black_box(self.views[dispatcher as usize].length(server));
+            }
+        }
     }
 
     /// A server reports its length to every dispatcher.

@@ -17,6 +17,9 @@ pub(super) enum Offer {
     },
 }
 
+/// Stands for an arrival among servers that are numbered, which have smaller numbers.
+pub(super) const ARRIVAL: u32 = u32::MAX;
+
 /// The rates as whole numbers that sum to at most 2^63, so that one random number decides.
 ///
 /// Rounding moves a rate by less than 2^-61 of the rate of everything together, far below what floating-point
@@ -93,6 +96,23 @@ impl Odds {
         match self.servers {
             Weights::Equal { shift } => Some(Equal { services: self.services, total: self.total, shift }),
             Weights::Classes(_) => None,
+        }
+    }
+
+    /// Draws the next offers: the server that is offered a service, or [`ARRIVAL`].
+    #[inline]
+    pub(super) fn draw_servers(&self, stream: &mut Stream, offers: &mut [u32]) {
+        match self.equal() {
+            Some(equal) => offers.iter_mut().for_each(|offer| {
+                let (server, is_service) = equal.draw_either(stream);
+                *offer = if is_service { server as u32 } else { ARRIVAL };
+            }),
+            None => offers.iter_mut().for_each(|offer| {
+                *offer = match self.draw(stream) {
+                    Offer::Service { server, .. } => server as u32,
+                    Offer::Arrival => ARRIVAL,
+                };
+            }),
         }
     }
 

@@ -67,14 +67,14 @@ impl Dispatchers {
     /// Draws the dispatcher that an arrival reaches; one dispatcher needs no draw.
     #[inline(always)]
     pub fn draw(&self, stream: &mut Stream) -> u32 {
-        if self.shares.len() == 1 { 0 } else { self.draw_share(stream) }
+        match self.shares.len() {
+            1 => 0,
+            dispatchers if self.cumulative.is_empty() => stream.below(dispatchers as u64) as u32,
+            _ => self.draw_share(stream),
+        }
     }
 
-    #[inline]
     fn draw_share(&self, stream: &mut Stream) -> u32 {
-        if self.cumulative.is_empty() {
-            return stream.below(self.shares.len() as u64) as u32;
-        }
         let u = stream.uniform();
         let drawn = self.cumulative.partition_point(|&sum| sum <= u);
         // The last sum may round to just under 1; the number drawn above it belongs to the last dispatcher with a

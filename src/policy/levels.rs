@@ -1,5 +1,6 @@
 //! Servers sorted by length, so that the shortest are at hand.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// A group of servers kept sorted by length.
@@ -13,14 +14,51 @@ pub struct Levels {
     first: u32,
     /// Members, counted from `first`, by increasing length.
     order: Vec<u32>,
-    /// Position of each member in `order`.
-    position: Vec<u32>,
+    places: Places,
     /// The smallest length in the group.
     base: u32,
     /// The length that the first start belongs to, at most `base`: starts up to that of `base` are 0.
     floor: u32,
     /// The last is that of the longest length in the group.
     start: Vec<u32>,
+}
+
+/// Where each member stands in the order, in the lower bits of a word; its length is in the other bits if it fits.
+///
+/// A length that does not fit is found by the position. What does fit need not be searched, and a word is near at once.
+#[derive(Clone, Debug)]
+struct Places {
+    words: Vec<u32>,
+    position_bits: u32,
+    /// The bits of a position, and the length from which on none fits.
+    positions: u32,
+    beyond: u32,
+}
+
+impl Places {
+    /// For so many members, whose positions take so many bits, all at position 0.
+    fn new(members: u32, position_bits: u32) -> Self {
+        let [positions, beyond] =
+            [1_u64 << position_bits, 1 << (u32::BITS - position_bits)].map(|end| (end - 1) as u32);
+        Self { words: vec![0; members as usize], position_bits, positions, beyond }
+    }
+
+    #[inline(always)]
+    fn write(&mut self, member: u32, position: u32, length: u32) {
+        let length = u64::from(length.min(self.beyond));
+        self.words[member as usize] = (length << self.position_bits) as u32 | position;
+    }
+
+    #[inline(always)]
+    fn position(&self, member: u32) -> u32 {
+        self.words[member as usize] & self.positions
+    }
+
+    #[inline(always)]
+    fn length(&self, member: u32) -> Option<u32> {
+        let length = (u64::from(self.words[member as usize]) >> self.position_bits) as u32;
+        (length != self.beyond).then_some(length)
+    }
 }
 
 /// So many starts of 0 may stand before that of the smallest length, besides as many as there are others.
@@ -34,15 +72,16 @@ impl Levels {
     pub fn new(first: u32, lengths: &[u32]) -> Self {
         let mut order: Vec<u32> = (0..lengths.len() as u32).collect();
         order.sort_by_key(|&member| lengths[member as usize]);
-        let mut position = vec![0; order.len()];
-        for (at, &member) in (0_u32..).zip(&order) {
-            position[member as usize] = at;
+        let members = order.len() as u32;
+        let mut places = Places::new(members, u32::BITS - (members - 1).leading_zeros());
+        for (position, &member) in (0_u32..).zip(&order) {
+            places.write(member, position, lengths[member as usize]);
         }
         let sorted = |at: usize| lengths[order[at] as usize];
         let (base, top) = (sorted(0), sorted(order.len() - 1));
         let start =
             (base..=top).map(|length| order.partition_point(|&m| lengths[m as usize] < length) as u32).collect();
-        Self { first, order, position, base, floor: base, start }
+        Self { first, order, places, base, floor: base, start }
     }
 
     /// The smallest length in the group.
@@ -74,10 +113,17 @@ impl Levels {
         self.order.len() as u32
     }
 
-    /// The length at one server of the group, in O(log(longest - shortest)): what its place in the order tells.
-    #[inline]
+    /// The length at one server of the group.
+    #[inline(always)]
     pub(super) fn length(&self, server: u32) -> u32 {
-        self.floor + self.bucket(self.position[(server - self.first) as usize]) as u32
+        let member = server - self.first;
+        self.places.length(member).unwrap_or_else(|| self.length_of(member))
+    }
+
+    /// The length of a member by its position, in O(log(longest - shortest)).
+    #[cold]
+    fn length_of(&self, member: u32) -> u32 {
+        self.floor + self.bucket(self.places.position(member)) as u32
     }
 
     /// The server at a rank (from 0) by increasing length; ranks among equal lengths are arbitrary.
@@ -112,11 +158,34 @@ impl Levels {
         base + up_to - 1
     }
 
-    /// Tells the group that `server` went from length `old` to `new`.
-    #[inline]
-    pub fn change(&mut self, server: u32, old: u32, new: u32) {
-        let member = server - self.first;
-        if new > old { self.raise(member, old, new) } else { self.lower(member, old, new) }
+    /// Sets the length at `server`, and returns the one before.
+    #[inline(always)]
+    pub(super) fn set(&mut self, server: u32, new: u32) -> u32 {
+        let (member, old) = (server - self.first, self.length(server));
+        match new.cmp(&old) {
+            Ordering::Less => self.lower(member, old, new),
+            Ordering::Equal => {}
+            Ordering::Greater => self.raise(member, old, new),
+        }
+        old
+    }
+
+    /// One of the shortest, the one at this rank (from 0), gets one job more: which it is.
+    #[inline(always)]
+    pub(super) fn add_to_shortest(&mut self, rank: u32) -> u32 {
+        let next = (self.base - self.floor) as usize + 1;
+        if next == self.start.len() {
+            self.start.push(self.order.len() as u32);
+        }
+        let start = &mut self.start[next];
+        *start -= 1;
+        let (target, member) = (*start, self.order[rank as usize]);
+        self.swap(member, rank, target, self.base);
+        self.places.write(member, target, self.base + 1);
+        if target == 0 {
+            self.rise();
+        }
+        self.first + member
     }
 
     /// One past the last position of bucket `i`, which holds length `floor + i`.
@@ -130,10 +199,12 @@ impl Levels {
         if to >= self.start.len() {
             self.start.resize(to + 1, self.order.len() as u32);
         }
-        for bucket in from..to {
-            self.start[bucket + 1] -= 1;
-            self.swap_to(member, self.start[bucket + 1]);
+        let mut position = self.places.position(member);
+        for bucket in from + 1..=to {
+            self.start[bucket] -= 1;
+            position = self.swap(member, position, self.start[bucket], self.floor + bucket as u32 - 1);
         }
+        self.places.write(member, position, new);
         if self.start[from + 1] == 0 && old == self.base {
             self.rise();
         }
@@ -160,23 +231,27 @@ impl Levels {
             self.floor = new;
         }
         self.base = self.base.min(new);
-        for bucket in ((new - self.floor) as usize + 1..=(old - self.floor) as usize).rev() {
-            self.swap_to(member, self.start[bucket]);
+        let (from, to) = ((old - self.floor) as usize, (new - self.floor) as usize);
+        let mut position = self.places.position(member);
+        for bucket in (to + 1..=from).rev() {
+            position = self.swap(member, position, self.start[bucket], self.floor + bucket as u32);
             self.start[bucket] += 1;
         }
+        self.places.write(member, position, new);
         while self.start.last() == Some(&(self.order.len() as u32)) {
             self.start.pop();
         }
     }
 
-    #[inline]
-    fn swap_to(&mut self, member: u32, target: u32) {
-        let from = self.position[member as usize];
+    /// A member at a position and whoever stands at another, who has this length, change places; where the member stands is
+    /// left to be written. Returns the target.
+    #[inline(always)]
+    fn swap(&mut self, member: u32, position: u32, target: u32, length: u32) -> u32 {
         let other = self.order[target as usize];
-        self.order[from as usize] = other;
-        self.position[other as usize] = from;
+        self.order[position as usize] = other;
+        self.places.write(other, position, length);
         self.order[target as usize] = member;
-        self.position[member as usize] = target;
+        target
     }
 }
 
@@ -185,13 +260,31 @@ mod tests {
     use super::*;
     use crate::random::{Component, Stream};
 
-    /// Ten thousand random changes, small and large: every query agrees with a plain scan after each.
+    /// Ten thousand random changes, small and large: every query agrees with a plain scan after each, whether lengths fit
+    /// beside positions or not.
     #[test]
     fn agrees_with_a_plain_scan() {
+        for position_bits in [3, 28, 31, 32] {
+            follow(position_bits);
+        }
+    }
+
+    fn follow(position_bits: u32) {
         let mut stream = Stream::new(5, 0, Component::Information);
         let mut lengths = vec![3, 0, 7, 7, 2, 0, 1];
         let mut levels = Levels::new(10, &lengths);
+        assert_eq!(levels.places.position_bits, 3);
+        levels.places = Places::new(7, position_bits);
+        for (position, &member) in (0..).zip(&levels.order) {
+            levels.places.write(member, position, lengths[member as usize]);
+        }
         for step in 0..10_000 {
+            if step % 7 == 0 {
+                let shortest = levels.at(stream.below(u64::from(levels.count_min())) as u32);
+                let rank = levels.places.position(shortest - 10);
+                assert_eq!(levels.add_to_shortest(rank), shortest);
+                lengths[shortest as usize - 10] += 1;
+            }
             let member = stream.below(lengths.len() as u64) as usize;
             let old = lengths[member];
             // At last the lengths rise together, beyond what is spared below them.
@@ -205,7 +298,7 @@ mod tests {
                 old.saturating_sub(1)
             };
             lengths[member] = new;
-            levels.change(10 + member as u32, old, new);
+            assert_eq!(levels.set(10 + member as u32, new), old);
             let min = *lengths.iter().min().expect("not empty");
             assert_eq!(levels.min(), min);
             assert_eq!(levels.count_min() as usize, lengths.iter().filter(|&&l| l == min).count());

@@ -75,13 +75,8 @@ impl View {
     pub fn length(&self, server: u32) -> u32 {
         match self.lengths.get(server as usize) {
             Some(&length) => length,
-            None => self.length_in_order(server),
+            None => self.groups[self.group_of(server)].length(server),
         }
-    }
-
-    #[inline(never)]
-    fn length_in_order(&self, server: u32) -> u32 {
-        self.groups[self.group_of(server)].length(server)
     }
 
     /// The sum of all lengths.
@@ -109,35 +104,60 @@ impl View {
     }
 
     /// Sets the length at a server and returns the one before.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, server: u32, length: u32) -> u32 {
-        let old = self.length(server);
-        self.replace(server, old, length);
+        let ordered = match &mut self.groups[..] {
+            [] => None,
+            [all] => Some(all.set(server, length)),
+            _ => {
+                let group = self.group_of(server);
+                Some(self.groups[group].set(server, length))
+            }
+        };
+        let kept = self.lengths.get_mut(server as usize).map(|kept| std::mem::replace(kept, length));
+        let old = ordered.or(kept).unwrap_or(length);
+        self.total = self.total - u64::from(old) + u64::from(length);
         old
     }
 
     /// Adds jobs at a server and returns the length before; `None`, with nothing changed, if the length would overflow.
     #[inline]
     pub fn add(&mut self, server: u32, jobs: u32) -> Option<u32> {
-        let old = self.length(server);
-        self.replace(server, old, old.checked_add(jobs)?);
-        Some(old)
+        let length = self.length(server).checked_add(jobs)?;
+        Some(self.set(server, length))
+    }
+
+    /// Of the shortest of all servers, the one at this rank (from 0) gets one job more: which it is; for views sorted
+    /// by length. `Err`, with nothing changed, if its length would overflow.
+    #[inline(always)]
+    pub(super) fn add_to_shortest(&mut self, rank: u32) -> Result<u32, u32> {
+        let all = &mut self.groups[0];
+        if all.min() == u32::MAX {
+            return Err(all.at(rank));
+        }
+        self.total += 1;
+        let server = all.add_to_shortest(rank);
+        if let Some(kept) = self.lengths.get_mut(server as usize) {
+            *kept += 1;
+        }
+        Ok(server)
     }
 
     /// Sets the length at a server, which is `old` now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn replace(&mut self, server: u32, old: u32, new: u32) {
-        if old == new {
-            return;
+        debug_assert_eq!(self.length(server), old, "server {server}");
+        if self.groups.is_empty() {
+            self.lengths[server as usize] = new;
+            self.total = self.total - u64::from(old) + u64::from(new);
+        } else {
+            self.set_in_order(server, new);
         }
-        if let Some(kept) = self.lengths.get_mut(server as usize) {
-            *kept = new;
-        }
-        self.total = self.total - u64::from(old) + u64::from(new);
-        if !self.groups.is_empty() {
-            let group = self.group_of(server);
-            self.groups[group].change(server, old, new);
-        }
+    }
+
+    #[inline(never)]
+    fn set_in_order(&mut self, server: u32, length: u32) {
+        self.set(server, length);
     }
 
     #[inline]

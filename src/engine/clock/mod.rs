@@ -40,7 +40,7 @@ use crate::policy::{Need, Policy, View};
 use crate::random::{Component, Stream, Streams};
 use agenda::{Agenda, Due, Query};
 use counting::Counting;
-use informed::Informed;
+use informed::{Course, Informed};
 
 /// The most strikes that are counted before anyone can ask for a pause: less than a second's worth.
 const MOST_AT_ONCE: u64 = 1 << 22;
@@ -291,10 +291,9 @@ impl<'a> ClockEngine<'a> {
         let Self { chooser, odds, queues, beliefs, agenda, .. } = self;
         let (offers, choices, shares) =
             (&mut self.offer_stream, &mut self.dispatch_stream, &mut self.dispatcher_stream);
-        chooser.with(Informed {
+        let course = Course {
             system,
             odds,
-            queues,
             beliefs,
             agenda,
             offers,
@@ -306,7 +305,8 @@ impl<'a> ClockEngine<'a> {
             tick,
             from,
             to,
-        })
+        };
+        chooser.with(Informed { queues, course })
     }
 
     /// What was on the agenda happens.

@@ -43,6 +43,13 @@ pub(crate) trait Choose {
     /// The server that gets the job that has reached `dispatcher`.
     fn choose(&mut self, dispatcher: u32, view: &View, stream: &mut Stream) -> u32;
 
+    /// The same, and the job is counted in the view. `Err`, with nothing counted, if the length would overflow.
+    #[inline]
+    fn choose_and_count(&mut self, dispatcher: u32, view: &mut View, stream: &mut Stream) -> Result<u32, u32> {
+        let server = self.choose(dispatcher, view, stream);
+        view.add(server, 1).map(|_| server).ok_or(server)
+    }
+
     /// The servers that get the jobs that have reached `dispatcher` in a slot, and how many each; all go to one,
     /// unless the strategy splits batches.
     fn split(&mut self, dispatcher: u32, jobs: u32, view: &View, stream: &mut Stream, shares: &mut Vec<(u32, u32)>) {

@@ -2,7 +2,7 @@
 
 use super::{Channel, always, instantaneous, never};
 use crate::model::{Law, Probability};
-use crate::random::Stream;
+use crate::random::split;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,10 +26,12 @@ impl Default for Pull {
 }
 
 impl Pull {
-    /// Whether a server that holds `length` jobs after a completion reports; certain outcomes take no draw.
-    #[inline]
-    pub fn happens(&self, length: u32, stream: &mut Stream) -> bool {
-        length == 0 || self.probability.get() == 1.0 || stream.chance(self.probability.get())
+    /// The dispatcher, one of so many, to which a server reports that holds `length` jobs after a completion; none if it does
+    /// not report. Random bits decide.
+    #[inline(always)]
+    pub fn draw(&self, length: u32, dispatchers: u32, bits: u64) -> Option<u32> {
+        let (dispatcher, chance) = split(bits, dispatchers);
+        (length == 0 || chance < self.probability.get()).then_some(dispatcher)
     }
 
     /// How the reports travel.
