@@ -11,6 +11,9 @@ use wide::{CmpEq, f32x8};
 /// The most events in a block: the sum of the squares of the first 256 numbers is below 2^24.
 pub(in crate::engine) const BLOCK: usize = 256;
 
+/// So many blocks after one in which levels got their first server or lost their last, the ends of levels are looked at.
+const BLOCKS_WITH_ENDS: u32 = 8;
+
 /// Numbers that are added at once.
 const WIDTH: usize = 8;
 
@@ -263,8 +266,8 @@ impl Sums {
     fn of(events: &[Event], tally: &mut Tally) -> Option<(Self, bool)> {
         let all = events.iter().fold(0, |all, event| all | event.0);
         let (few, near) = (all < 4 * WIDTH as u64, all < WORDS as u64);
-        // What happened at the ends of levels in the last block is likely to happen again.
-        let (one, two): (Summing, Summing) = if tally.touched {
+        // What happened at the ends of levels in the last blocks is likely to happen again.
+        let (one, two): (Summing, Summing) = if tally.blocks_with_ends > 0 {
             (Self::in_eights::<1, true>, Self::in_eights::<2, true>)
         } else {
             (Self::in_eights::<1, false>, Self::in_eights::<2, false>)
@@ -275,7 +278,7 @@ impl Sums {
             None if near => two(events, tally)?,
             first => first?,
         };
-        tally.touched = touched;
+        tally.blocks_with_ends = if touched { BLOCKS_WITH_ENDS } else { tally.blocks_with_ends.saturating_sub(1) };
         Some((sums, few))
     }
 
@@ -383,7 +386,7 @@ mod tests {
                 blocks.count_block(strikes, &events);
                 singles.count_one_by_one(strikes, &events);
                 strikes += length as u64;
-                singles.touched = blocks.touched;
+                singles.blocks_with_ends = blocks.blocks_with_ends;
                 // A stay may be told in parts.
                 for tally in [&mut blocks, &mut singles] {
                     let levels = tally.histograms.iter_mut().zip(&tally.levels);

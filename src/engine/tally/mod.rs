@@ -77,8 +77,8 @@ pub struct Tally {
     dispatchers: Vec<u64>,
     /// Whether a change is more than sums: ranks or histograms.
     has_details: bool,
-    /// Whether levels got their first server or lost their last in the last block that was summed.
-    touched: bool,
+    /// For so many blocks more, levels are expected to get their first server or lose their last.
+    blocks_with_ends: u32,
 }
 
 /// The number of servers with at least so many jobs.
@@ -155,7 +155,7 @@ impl Tally {
             sent: [0; MessageKind::ALL.len()],
             dispatchers: vec![0; wanted.dispatchers],
             has_details: wanted.ranks || wanted.histograms > 0,
-            touched: false,
+            blocks_with_ends: 0,
         };
         at_least.iter().for_each(|&count| tally.add_level(count));
         tally
