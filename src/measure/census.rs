@@ -121,10 +121,8 @@ impl Census {
 
     /// `N sum_n (Q_n - mean Q)^2 = N sum Q_n^2 - (sum Q_n)^2`, computed as a whole number.
     #[inline]
-    pub(super) fn scaled_imbalance(&self) -> f64 {
-        let exact = u128::from(self.servers) * self.squares - u128::from(self.total).pow(2);
-        // Converting 128 bits takes a call; 64 nearly always do.
-        u64::try_from(exact).map_or_else(|_| exact as f64, |small| small as f64)
+    pub(super) fn scaled_imbalance(&self) -> u128 {
+        u128::from(self.servers) * self.squares - u128::from(self.total).pow(2)
     }
 
     #[inline(always)]

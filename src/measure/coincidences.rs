@@ -18,9 +18,56 @@ pub(super) struct Coincidences {
     /// Recent jobs by server, by dispatcher, and by both where there are any.
     by_server: Vec<u64>,
     by_dispatcher: Vec<u64>,
-    by_both: FxHashMap<(u32, u32), u64>,
+    by_both: ByBoth,
     pairs: u128,
     coincident: u128,
+}
+
+/// Recent jobs by dispatcher and server.
+#[derive(Clone, Debug)]
+enum ByBoth {
+    /// Of all pairs, where they are few: `[n * M + m]`, with M.
+    All(Vec<u64>, usize),
+    /// Of those that have any.
+    Any(FxHashMap<(u32, u32), u64>),
+}
+
+/// More pairs than this are not kept all: they would be far away, or too many.
+const MOST_PAIRS: u64 = 1 << 14;
+
+impl ByBoth {
+    fn new(dispatchers: u32, servers: u64) -> Self {
+        match servers.checked_mul(u64::from(dispatchers)) {
+            Some(pairs) if pairs <= MOST_PAIRS => Self::All(vec![0; pairs as usize], dispatchers as usize),
+            _ => Self::Any(FxHashMap::default()),
+        }
+    }
+
+    /// Adds jobs of a pair, and returns how many it had.
+    #[inline]
+    fn add(&mut self, dispatcher: u32, server: u32, jobs: u64) -> u64 {
+        let recent = match self {
+            Self::All(all, dispatchers) => &mut all[server as usize * *dispatchers + dispatcher as usize],
+            Self::Any(any) => any.entry((dispatcher, server)).or_default(),
+        };
+        *recent += jobs;
+        *recent - jobs
+    }
+
+    #[inline]
+    fn forget(&mut self, &Choice { dispatcher, server, jobs, .. }: &Choice) {
+        match self {
+            Self::All(all, dispatchers) => all[server as usize * *dispatchers + dispatcher as usize] -= jobs,
+            Self::Any(any) => {
+                if let Some(recent) = any.get_mut(&(dispatcher, server)) {
+                    *recent -= jobs;
+                    if *recent == 0 {
+                        any.remove(&(dispatcher, server));
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +89,7 @@ impl Coincidences {
             recent_jobs: 0,
             by_server: zeros(servers),
             by_dispatcher: zeros(u64::from(dispatchers)),
-            by_both: FxHashMap::default(),
+            by_both: ByBoth::new(dispatchers, servers),
             pairs: 0,
             coincident: 0,
         }
@@ -60,12 +107,11 @@ impl Coincidences {
             self.recent.pop_front();
             self.forget(&choice);
         }
-        let by_both = self.by_both.entry((dispatcher, server)).or_default();
+        let mine_here = self.by_both.add(dispatcher, server, jobs);
         let others = self.recent_jobs - self.by_dispatcher[dispatcher as usize];
-        let others_here = self.by_server[server as usize] - *by_both;
+        let others_here = self.by_server[server as usize] - mine_here;
         self.pairs += u128::from(jobs) * u128::from(others);
         self.coincident += u128::from(jobs) * u128::from(others_here);
-        *by_both += jobs;
         self.recent_jobs += jobs;
         self.by_server[server as usize] += jobs;
         self.by_dispatcher[dispatcher as usize] += jobs;
@@ -77,13 +123,7 @@ impl Coincidences {
         self.recent_jobs -= choice.jobs;
         self.by_server[choice.server as usize] -= choice.jobs;
         self.by_dispatcher[choice.dispatcher as usize] -= choice.jobs;
-        let key = (choice.dispatcher, choice.server);
-        if let Some(count) = self.by_both.get_mut(&key) {
-            *count -= choice.jobs;
-            if *count == 0 {
-                self.by_both.remove(&key);
-            }
-        }
+        self.by_both.forget(choice);
     }
 
     pub(super) fn readings(&self, servers: u64, readings: &mut Vec<Reading>) {
@@ -99,8 +139,13 @@ mod tests {
 
     #[test]
     fn agrees_with_all_pairs() {
+        for servers in [4, MOST_PAIRS] {
+            meet(Coincidences::new(0.5, 3, servers));
+        }
+    }
+
+    fn meet(mut probe: Coincidences) {
         let mut stream = Stream::new(9, 0, Component::Dispatch);
-        let mut probe = Coincidences::new(0.5, 3, 4);
         let (mut choices, mut time) = (Vec::<Choice>::new(), 0.0);
         let (mut pairs, mut coincident) = (0, 0);
         for _ in 0..2_000 {
@@ -122,7 +167,11 @@ mod tests {
             choices.push(choice);
         }
         assert_eq!((probe.pairs, probe.coincident), (pairs, coincident));
-        assert!(probe.by_both.len() <= 12 && probe.recent.len() < 50, "what is over is forgotten");
+        let pairs = match &probe.by_both {
+            ByBoth::All(all, _) => all.iter().filter(|&&jobs| jobs > 0).count(),
+            ByBoth::Any(any) => any.len(),
+        };
+        assert!(pairs <= 12 && pairs <= probe.recent.len() && probe.recent.len() < 50, "what is over is forgotten");
     }
 
     #[test]

@@ -42,7 +42,12 @@ impl Ruler {
 
     /// A sum of ticks, in units of time.
     pub(super) fn time(&self, ticks: i128) -> f64 {
-        ticks as f64 * self.tick
+        self.time_of(ticks as f64)
+    }
+
+    /// The same of a sum that is rounded already.
+    pub(super) fn time_of(&self, ticks: f64) -> f64 {
+        ticks * self.tick
     }
 }
 
@@ -98,6 +103,37 @@ impl Course {
     }
 }
 
+/// The integral over time of a whole number that is brought up to a tick before the number changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Integral {
+    since: i64,
+    area: i128,
+}
+
+impl Integral {
+    /// The number has been this since the last tick.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, number: i64, tick: i64) {
+        self.area += i128::from(number) * i128::from(tick - self.since);
+        self.since = tick;
+    }
+
+    /// The integral from a tick on.
+    pub(super) fn from(tick: i64) -> Self {
+        Self { since: tick, area: 0 }
+    }
+
+    /// The last tick.
+    pub(super) fn since(&self) -> i64 {
+        self.since
+    }
+
+    /// The integral up to it.
+    pub(super) fn area(&self) -> i128 {
+        self.area
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +160,15 @@ mod tests {
         assert_eq!((course.area(tick), course.area_of_square(tick)), (area, squares));
         let later = 1000;
         assert_eq!(course.area(tick + later), area + i128::from(count * later));
+    }
+
+    #[test]
+    fn an_integral_is_a_sum_of_stretches() {
+        let mut integral = Integral::default();
+        for (number, tick) in [(i64::MAX, 10), (-7, 10), (-7, 15), (1 << 40, (1 << 52) + 15)] {
+            integral.advance(number, tick);
+        }
+        assert_eq!(integral.area(), i128::from(i64::MAX) * 10 - 35 + (1 << 92));
     }
 
     #[test]

@@ -80,7 +80,6 @@ impl Probes {
             && policy.dispatch.lengths_asked(&system.servers) > 0;
         let servers = &system.servers;
         let census = Census::new(snapshot);
-        let time = snapshot.time;
         let ruler = Ruler::new(window, snapshot.slotted);
         let histograms = usize::try_from(measure.tail_histogram_levels).unwrap_or(usize::MAX);
         let tick = DelayHistogram::tick_for(servers.largest_rate());
@@ -101,9 +100,9 @@ impl Probes {
                 .then(|| if snapshot.slotted { Delays::of_slots() } else { Delays::new(tick, servers) }),
             classes: (measure.classes && servers.classes().len() > 1).then(|| Classes::new(snapshot, servers)),
             dispatchers: measure.dispatchers.then(|| vec![0; system.dispatchers.len() as usize]),
-            staleness: measure.estimates.then(|| Staleness::new(snapshot)),
-            imbalance: measure.imbalance.then(|| Imbalance::new(time)),
-            queue_range: measure.queue_range.then(|| QueueRange::new(time)),
+            staleness: measure.estimates.then(|| Staleness::new(ruler, snapshot)),
+            imbalance: measure.imbalance.then(|| Imbalance::new(ruler)),
+            queue_range: measure.queue_range.then(|| QueueRange::new(ruler)),
             chosen_rank: measure.chosen_rank.then(ChosenRank::default),
             bursts: measure.burst_size.then(Bursts::new),
             coincidences: (coincidence_window > 0.0)
@@ -193,10 +192,10 @@ impl Probes {
             occupancy.take(tally.levels(time).map(|(_, area, squares)| [area, squares]), tally.histograms(time));
         }
         if let Some(imbalance) = &mut self.imbalance {
-            imbalance.take(time, tally.scaled_imbalance(time));
+            imbalance.take(self.ruler.ticks(time), tally.scaled_imbalance(time));
         }
         if let Some(queue_range) = &mut self.queue_range {
-            queue_range.take(time, tally.range(time));
+            queue_range.take(self.ruler.ticks(time), tally.range(time));
         }
         if let (Some(chosen_rank), Some(ranks)) = (&mut self.chosen_rank, tally.ranks()) {
             chosen_rank.take(dispatched, ranks);
@@ -243,17 +242,17 @@ impl Probes {
     }
 
     /// A queue is about to change: what the probes make of it that a scenario may leave out.
-    fn changes(&mut self, change: &LengthChange) {
+    fn changes(&mut self, change: &LengthChange, tick: i64) {
         self.follow(change.time);
         if self.departures_unknown {
             let since_open = change.time - self.window.open;
             self.time_of_jobs.add(if change.new < change.old { since_open } else { -since_open });
         }
         if let Some(imbalance) = &mut self.imbalance {
-            imbalance.advance(change.time, &self.census);
+            imbalance.advance(tick, &self.census);
         }
         if let Some(queue_range) = &mut self.queue_range {
-            queue_range.advance(change.time, &self.census);
+            queue_range.advance(tick, &self.census);
         }
         if !self.slotted
             && let Some(camera) = &mut self.camera
@@ -359,10 +358,10 @@ impl Observer for Probes {
 
     #[inline(always)]
     fn length_changed(&mut self, change: &LengthChange) {
-        if self.follows_changes {
-            self.changes(change);
-        }
         let tick = self.ruler.ticks(change.time);
+        if self.follows_changes {
+            self.changes(change, tick);
+        }
         if change.new > change.old {
             self.jobs.join(tick);
         } else {
@@ -401,10 +400,10 @@ impl Observer for Probes {
         let time = snapshot.time;
         self.jobs.close(time);
         if let Some(imbalance) = &mut self.imbalance {
-            imbalance.advance(time, &self.census);
+            imbalance.advance(self.ruler.ticks(time), &self.census);
         }
         if let Some(queue_range) = &mut self.queue_range {
-            queue_range.advance(time, &self.census);
+            queue_range.advance(self.ruler.ticks(time), &self.census);
         }
         if let Some(bursts) = &mut self.bursts {
             bursts.close();

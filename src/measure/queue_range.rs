@@ -1,42 +1,37 @@
 //! The range of the queues: the longest minus the shortest.
 
 use super::census::Census;
+use super::course::{Integral, Ruler};
 use super::metric::{Metric, Reading};
-use crate::model::Sum;
 
 /// Time integral of max Q - min Q: O(1) per change of a queue.
 #[derive(Clone, Debug)]
 pub(super) struct QueueRange {
-    since: f64,
-    area: Sum,
+    ruler: Ruler,
+    area: Integral,
+    /// What an engine has counted by itself.
+    taken: f64,
 }
 
 impl QueueRange {
-    pub(super) fn new(time: f64) -> Self {
-        Self { since: time, area: Sum::default() }
+    pub(super) fn new(ruler: Ruler) -> Self {
+        Self { ruler, area: Integral::default(), taken: 0.0 }
     }
 
-    /// Brings the integral up to a time at which the census is about to change.
+    /// Brings the integral up to a tick at which the census is about to change.
     #[inline]
-    pub(super) fn advance(&mut self, time: f64, census: &Census) {
-        self.add_state(census, time - self.since);
-        self.since = time;
+    pub(super) fn advance(&mut self, tick: i64, census: &Census) {
+        self.area.advance(i64::from(census.range()), tick);
     }
 
-    /// Adds a stretch of time in one state.
-    #[inline]
-    pub(super) fn add_state(&mut self, census: &Census, duration: f64) {
-        self.area.add(f64::from(census.range()) * duration);
-    }
-
-    /// Takes over the integral up to a time.
-    pub(super) fn take(&mut self, time: f64, integral: f64) {
-        *self = Self::new(time);
-        self.area.add(integral);
+    /// Takes over the integral up to a tick.
+    pub(super) fn take(&mut self, tick: i64, integral: f64) {
+        *self = Self { area: Integral::from(tick), taken: integral, ..Self::new(self.ruler) };
     }
 
     pub(super) fn readings(&self, length: f64, readings: &mut Vec<Reading>) {
-        readings.push(Reading::plain(Metric::QueueRangeMean, Some(self.area.value() / length)));
+        let mean = (self.ruler.time(self.area.area()) + self.taken) / length;
+        readings.push(Reading::plain(Metric::QueueRangeMean, Some(mean)));
     }
 }
 
@@ -44,13 +39,15 @@ impl QueueRange {
 mod tests {
     use super::*;
     use crate::measure::census::walk;
+    use crate::model::Window;
 
     #[test]
     fn agrees_with_a_plain_integral() {
-        let mut probe = QueueRange::new(0.0);
+        let ruler = Ruler::new(Window { open: 0.0, close: 4_000.0 }, false);
+        let mut probe = QueueRange::new(ruler);
         let (mut area, mut last) = (0.0, 0.0);
         walk(3, 4_000, |time, lengths, census, _| {
-            probe.advance(time, census);
+            probe.advance(ruler.ticks(time), census);
             let range = lengths.iter().max().expect("servers") - lengths.iter().min().expect("servers");
             area += f64::from(range) * (time - last);
             last = time;

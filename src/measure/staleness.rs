@@ -1,8 +1,8 @@
 //! How wrong the dispatchers' estimates are.
 
+use super::course::{Integral, Ruler};
 use super::metric::{Metric, Reading};
 use crate::engine::{LengthChange, Snapshot};
-use crate::model::Sum;
 
 /// Time integrals of the estimates' errors over all pairs of dispatcher and server.
 ///
@@ -16,16 +16,16 @@ pub(super) struct Staleness {
     /// `estimates[n * M + m]`.
     estimates: Vec<u32>,
     lengths: Vec<u32>,
-    since: f64,
+    ruler: Ruler,
     /// Sum over pairs of |estimate - length|, and of (estimate - length), now.
-    absolute: u64,
+    absolute: i64,
     signed: i64,
-    absolute_area: Sum,
-    signed_area: Sum,
+    absolute_area: Integral,
+    signed_area: Integral,
 }
 
 impl Staleness {
-    pub(super) fn new(snapshot: &Snapshot<'_>) -> Self {
+    pub(super) fn new(ruler: Ruler, snapshot: &Snapshot<'_>) -> Self {
         let dispatchers = snapshot.estimates.len();
         let (mut absolute, mut signed) = (0, 0);
         let mut estimates = Vec::with_capacity(dispatchers * snapshot.lengths.len());
@@ -33,7 +33,7 @@ impl Staleness {
             for view in snapshot.estimates {
                 let estimate = view.length(server);
                 estimates.push(estimate);
-                absolute += u64::from(estimate.abs_diff(length));
+                absolute += i64::from(estimate.abs_diff(length));
                 signed += i64::from(estimate) - i64::from(length);
             }
         }
@@ -42,19 +42,18 @@ impl Staleness {
             unknown: snapshot.local && snapshot.estimates.is_empty(),
             estimates,
             lengths: if dispatchers > 0 { snapshot.lengths.to_vec() } else { Vec::new() },
-            since: snapshot.time,
+            ruler,
             absolute,
             signed,
-            absolute_area: Sum::default(),
-            signed_area: Sum::default(),
+            absolute_area: Integral::default(),
+            signed_area: Integral::default(),
         }
     }
 
     fn advance(&mut self, time: f64) {
-        let elapsed = time - self.since;
-        self.since = time;
-        self.absolute_area.add(self.absolute as f64 * elapsed);
-        self.signed_area.add(self.signed as f64 * elapsed);
+        let tick = self.ruler.ticks(time);
+        self.absolute_area.advance(self.absolute, tick);
+        self.signed_area.advance(self.signed, tick);
     }
 
     pub(super) fn length_changed(&mut self, change: &LengthChange) {
@@ -67,13 +66,13 @@ impl Staleness {
         let believed = &self.estimates[server * self.dispatchers..][..self.dispatchers];
         // A queue that grows comes nearer to every estimate above it and leaves every other behind.
         let boundary = change.old.min(change.new);
-        let above = believed.iter().filter(|&&estimate| estimate > boundary).count() as u64;
-        let others = self.dispatchers as u64 - above;
+        let above = believed.iter().filter(|&&estimate| estimate > boundary).count() as i64;
+        let others = self.dispatchers as i64 - above;
         if change.new > change.old {
-            self.absolute = self.absolute + others - above;
+            self.absolute += others - above;
             self.signed -= self.dispatchers as i64;
         } else {
-            self.absolute = self.absolute + above - others;
+            self.absolute += above - others;
             self.signed += self.dispatchers as i64;
         }
     }
@@ -86,8 +85,8 @@ impl Staleness {
         self.advance(time);
         self.lengths[server as usize] = new;
         let believed = &self.estimates[server as usize * self.dispatchers..][..self.dispatchers];
-        let error = |length: u32| believed.iter().map(|estimate| u64::from(estimate.abs_diff(length))).sum::<u64>();
-        self.absolute = self.absolute + error(new) - error(old);
+        let error = |length: u32| believed.iter().map(|estimate| i64::from(estimate.abs_diff(length))).sum::<i64>();
+        self.absolute += error(new) - error(old);
         self.signed += (i64::from(old) - i64::from(new)) * self.dispatchers as i64;
     }
 
@@ -95,7 +94,7 @@ impl Staleness {
         self.advance(time);
         let length = self.lengths[server as usize];
         self.estimates[server as usize * self.dispatchers + dispatcher as usize] = new;
-        self.absolute = self.absolute + u64::from(new.abs_diff(length)) - u64::from(old.abs_diff(length));
+        self.absolute += i64::from(new.abs_diff(length)) - i64::from(old.abs_diff(length));
         self.signed += i64::from(new) - i64::from(old);
     }
 
@@ -116,8 +115,9 @@ impl Staleness {
         let pairs = self.estimates.len() as f64;
         // Exact information is the truth itself.
         let exact = if self.unknown { None } else { Some(0.0) };
-        let mean = |area: Sum| if pairs > 0.0 { Some(area.value() / length / pairs) } else { exact };
-        readings.push(Reading::plain(Metric::EstimateError, mean(self.absolute_area)));
-        readings.push(Reading::plain(Metric::EstimateBias, mean(self.signed_area)));
+        let mean =
+            |area: &Integral| if pairs > 0.0 { Some(self.ruler.time(area.area()) / length / pairs) } else { exact };
+        readings.push(Reading::plain(Metric::EstimateError, mean(&self.absolute_area)));
+        readings.push(Reading::plain(Metric::EstimateBias, mean(&self.signed_area)));
     }
 }

@@ -122,7 +122,7 @@ impl Recorder {
             level.push(Some(census.at_least(k) as f64 / servers));
         }
         self.mean_jobs.push(Some(census.total() as f64 / servers));
-        self.imbalance.push(Some(census.scaled_imbalance() / servers));
+        self.imbalance.push(Some(census.scaled_imbalance() as f64 / servers));
         self.range.push(Some(f64::from(census.range())));
         self.error.push(error);
         self.regret.push((self.jobs > 0).then(|| self.sum_of_regret as f64 / self.jobs as f64));

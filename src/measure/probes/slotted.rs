@@ -14,10 +14,10 @@ impl Probes {
         }
         self.jobs.set(self.census.total(), self.ruler.ticks(time));
         if let Some(imbalance) = &mut self.imbalance {
-            imbalance.advance(end, &self.census);
+            imbalance.advance(self.ruler.ticks(end), &self.census);
         }
         if let Some(queue_range) = &mut self.queue_range {
-            queue_range.advance(end, &self.census);
+            queue_range.advance(self.ruler.ticks(end), &self.census);
         }
         if let Some(occupancy) = &mut self.occupancy {
             occupancy.hold(time, end, &self.census);
