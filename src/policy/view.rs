@@ -106,16 +106,17 @@ impl View {
     /// Sets the length at a server and returns the one before.
     #[inline(always)]
     pub fn set(&mut self, server: u32, length: u32) -> u32 {
-        let ordered = match &mut self.groups[..] {
-            [] => None,
-            [all] => Some(all.set(server, length)),
+        let old = match &mut self.groups[..] {
+            [] => self.lengths[server as usize],
+            [all] => all.set(server, length),
             _ => {
                 let group = self.group_of(server);
-                Some(self.groups[group].set(server, length))
+                self.groups[group].set(server, length)
             }
         };
-        let kept = self.lengths.get_mut(server as usize).map(|kept| std::mem::replace(kept, length));
-        let old = ordered.or(kept).unwrap_or(length);
+        if let Some(kept) = self.lengths.get_mut(server as usize) {
+            *kept = length;
+        }
         self.total = self.total - u64::from(old) + u64::from(length);
         old
     }

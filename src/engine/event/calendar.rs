@@ -174,10 +174,10 @@ impl Calendar {
         self.waiting.pop()
     }
 
-    /// The server of a departure that is likely to be the one after the next few.
+    /// The servers of so many departures that are likely to be the next, if none of them was among those told last.
     #[inline]
-    pub(super) fn departs_soon(&self) -> Option<u32> {
-        self.departures.soon().map(|packed| self.unpack(packed).1)
+    pub(super) fn depart_soon(&self, departures: usize) -> impl Iterator<Item = u32> {
+        self.departures.soon(departures).iter().map(|&packed| self.unpack(packed).1)
     }
 
     /// Times of all pending departures, in no particular order.

@@ -87,10 +87,11 @@ impl Departures {
         self.first
     }
 
-    /// One that will leave soon, if any is known: the fourth of the present day.
+    /// So many that will leave soon, once for as many: none in between.
     #[inline]
-    pub(super) fn soon(&self) -> Option<Packed> {
-        self.today.get(self.today.len().checked_sub(4)?).copied()
+    pub(super) fn soon(&self, departures: usize) -> &[Packed] {
+        let left = self.today.len();
+        if left.is_multiple_of(departures) { &self.today[left.saturating_sub(departures)..] } else { &[] }
     }
 
     #[inline(always)]

@@ -23,6 +23,34 @@ use std::hint::black_box;
 /// Servers from which on their lengths no longer fit the nearer caches.
 const FAR: u32 = 20_000;
 
+/// So many jobs and departures are looked at together, so that what is known of their servers comes near all at once.
+const AHEAD: usize = 16;
+
+/// Pairs of servers for the next jobs: many drawn at a time, or one as the one before it is taken.
+struct PairsAhead {
+    pairs: Pairs,
+    drawn: [(u32, u32); AHEAD],
+    next: usize,
+}
+
+impl PairsAhead {
+    fn new(pairs: Pairs, many: bool, stream: &mut Stream) -> Self {
+        let mut ahead = Self { pairs, drawn: [(0, 0); AHEAD], next: 0 };
+        if many {
+            ahead.draw(stream)
+        } else {
+            ahead.drawn[0] = pairs.draw(stream)
+        }
+        ahead
+    }
+
+    #[inline(never)]
+    fn draw(&mut self, stream: &mut Stream) {
+        self.drawn = std::array::from_fn(|_| self.pairs.draw(stream));
+        self.next = 0;
+    }
+}
+
 /// One replication of one system under one policy.
 pub struct EventEngine<'a> {
     system: &'a System,
@@ -37,8 +65,8 @@ pub struct EventEngine<'a> {
     /// Age of the picture that all dispatchers share, if they share one.
     age: Option<f64>,
     chooser: Chooser,
-    /// Where the shorter of two servers is chosen: the two of the next job, drawn beforehand.
-    pair: Option<(Pairs, (u32, u32))>,
+    /// Where the shorter of two servers is chosen: the two of each of the next jobs, drawn beforehand.
+    pairs: Option<PairsAhead>,
     /// Whether there are so many servers that what is known of one is far away when it is needed.
     looks_ahead: bool,
     beliefs: Beliefs,
@@ -83,6 +111,7 @@ impl<'a> EventEngine<'a> {
         let mut dispatch_stream = streams.take(Component::Dispatch);
         let chooser = policy.dispatch.prepare(servers, &system.dispatchers, &mut dispatch_stream);
         let pairs = chooser.pairs().filter(|_| truth_is_looked_at);
+        let looks_ahead = servers.numbered() >= FAR;
         let mut engine = Self {
             system,
             local: policy.information.is_local(),
@@ -99,8 +128,8 @@ impl<'a> EventEngine<'a> {
                 Information::Delayed(delayed) if !policy.information.is_exact() => Some(delayed.age.get()),
                 _ => None,
             },
-            pair: pairs.map(|pairs| (pairs, pairs.draw(&mut dispatch_stream))),
-            looks_ahead: servers.numbered() >= FAR,
+            pairs: pairs.map(|pairs| PairsAhead::new(pairs, looks_ahead, &mut dispatch_stream)),
+            looks_ahead,
             chooser,
             beliefs,
             arrivals: system.arrivals.start(streams.take(Component::Arrivals))?,
@@ -175,16 +204,21 @@ impl<'a> EventEngine<'a> {
 
     #[inline(always)]
     fn choose(&mut self, dispatcher: u32) -> u32 {
-        let Some((pairs, pair)) = &mut self.pair else {
+        let Some(ahead) = &mut self.pairs else {
             let view = self.beliefs.view(dispatcher, &self.queues);
             return self.chooser.choose(dispatcher, view, &mut self.dispatch_stream);
         };
-        let server = Pairs::shorter(*pair, |server| self.queues.length(server));
-        *pair = pairs.draw(&mut self.dispatch_stream);
-        if self.looks_ahead {
-            // The next job will ask for these, and the cache has until then to bring them.
-            for next in [pair.0, pair.1] {
-                black_box((self.queues.length(next), self.free_at[next as usize]));
+        let server = Pairs::shorter(ahead.drawn[ahead.next % AHEAD], |server| self.queues.length(server));
+        ahead.next += 1;
+        if !self.looks_ahead {
+            // One that is drawn now need not be waited for.
+            ahead.next = 0;
+            ahead.drawn[0] = ahead.pairs.draw(&mut self.dispatch_stream);
+        } else if ahead.next == AHEAD {
+            ahead.draw(&mut self.dispatch_stream);
+            for (one, other) in ahead.drawn {
+                black_box((self.queues.length(one), self.queues.length(other)));
+                black_box((self.free_at[one as usize], self.free_at[other as usize]));
             }
         }
         server
@@ -234,10 +268,10 @@ impl<'a> EventEngine<'a> {
 
     #[inline(always)]
     fn depart<O: Observer>(&mut self, server: u32, observer: &mut O) {
-        if self.looks_ahead
-            && let Some(next) = self.calendar.departs_soon()
-        {
-            black_box(self.queues.length(next));
+        if self.looks_ahead {
+            self.calendar.depart_soon(AHEAD).for_each(|next| {
+                black_box(self.queues.length(next));
+            });
         }
         let class = self.system.servers.class_of(server);
         let old = self.queues.length(server);
