@@ -266,6 +266,8 @@ fn counting_changes_no_number() {
         (MANY, "{dispatch: shortest}"),
         (MANY, "{dispatch: shortest, information: {pull: {probability: 0.3, loss: 0.1}}}"),
         (MANY, "{dispatch: {below_average: {}}, information: {push: {d: 2, probability: 0.5}, on_idle: {}}}"),
+        // So many that what dispatchers believe is looked at beforehand.
+        ("servers: 20000\ndispatchers: 3\narrival_rate: 100\n", "{dispatch: shortest, information: {pull: {}}}"),
         (ONE, "{dispatch: {one_plus_beta: {beta: 0.6}}}"),
     ] {
         let counts_suffice = !policy.contains("information: {") && !policy.contains("beta");

@@ -144,6 +144,24 @@ mod tests {
     use crate::model::ServerClass;
     use crate::random::Component;
 
+    #[test]
+    fn many_offers_are_those_drawn_one_by_one() {
+        for (classes, arrival_rate) in [(&[(5, 1.0)][..], 4.0), (&[(2, 1.0)], 1e30), (&[(3, 2.0), (4, 0.5)], 5.0)] {
+            let class = |&(count, rate): &(u64, f64)| ServerClass { name: rate.to_string(), count, rate };
+            let servers = Servers::new(classes.iter().map(class).collect()).expect("servers");
+            let odds = Odds::new(&servers, arrival_rate);
+            let (mut one, mut many) = (Stream::new(1, 0, Component::Sizes), Stream::new(1, 0, Component::Sizes));
+            let mut offers = [0; 1000];
+            odds.draw_servers(&mut many, &mut offers);
+            let expected = std::array::from_fn(|_| match odds.draw(&mut one) {
+                Offer::Service { server, .. } => server as u32,
+                Offer::Arrival => ARRIVAL,
+            });
+            assert_eq!(offers, expected);
+            assert!(offers.contains(&ARRIVAL) && (arrival_rate > 10.0 || offers.iter().any(|&offer| offer != ARRIVAL)));
+        }
+    }
+
     /// Chi-square of the offers against the rates, with at most 5 degrees of freedom: 30 is exceeded with probability
     /// below 2e-5.
     #[test]
